@@ -7,17 +7,12 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(20))) struct PromptTests {
   private let home = TemporaryDirectory()
 
-  @Test func `a banner says where one is`() throws {
+  @Test func `a banner says where one is, and use changes the prompt`() throws {
     let session = try home.prompt()
     session.expect("the banner") { screen in
       screen.lines.first == "larder 1.0-dev   \(home.store)   2 namespaces, 4 entries, 37 B"
         && screen.lines.dropFirst().first == "help lists the commands, Tab completes, ^D leaves."
     }
-    try session.leave(by: "\u{4}")
-  }
-
-  @Test func `commands are answered, and use changes the prompt`() throws {
-    let session = try home.prompt()
     try session.type("use articles\rkeys\r").expect(belowBanner: [
       "larder> use articles", "articles> keys", "key       size  expires",
       "\"000011\"   4 B  never", "articles>",

@@ -35,8 +35,11 @@ import Testing
       ])
   }
 
-  @Test func `every command has a sentence and two to four examples that run`() throws {
+  @Test func `every command has a sentence, names of its own, and examples that run`() throws {
+    #expect(Set(table.names).count == table.names.count)
     for command in table.commands {
+      let names = command.options.map(\.name)
+      #expect(Set(names).count == names.count, "\(command.name)")
       // A command without parameters and options needs only one example.
       let fewest = command.parameters.isEmpty && command.options.isEmpty ? 1 : 2
       #expect(command.summary.hasSuffix("."), "\(command.name)")
@@ -44,14 +47,6 @@ import Testing
       for example in command.examples {
         #expect(try invocation(example.key).command.name == command.name, "\(example.key)")
       }
-    }
-  }
-
-  @Test func `names and options have one meaning`() {
-    #expect(Set(table.names).count == table.names.count)
-    for command in table.commands {
-      let names = command.options.map(\.name)
-      #expect(Set(names).count == names.count, "\(command.name)")
     }
   }
 }

@@ -1,6 +1,5 @@
 import Foundation
 import HTTPTypes
-import Larder
 import LarderHTTPTesting
 import TestSupport
 import Testing
