@@ -58,7 +58,6 @@ final class HTTPHarness {
   /// How long each answer of the origin takes.
   var delay = Duration.zero
 
-  struct Unreachable: Error {}
   init() {}
 
   /// A cache that sent a request `age` seconds ago and got a response with these fields. The default request is a plain GET.

@@ -19,8 +19,7 @@ import Testing
       soft: .milliseconds(rng.next(in: 0..<100_000_000)),
       stale: .milliseconds(rng.next(in: 0..<100_000)),
       tags: (0..<rng.next(in: 0..<4)).map { "tag \($0)" }, validators: validators,
-      value: isAbsent || rng.chance(percent: 10)
-        ? nil : (0..<rng.next(in: 0..<300)).map { _ in UInt8.random(in: 0...255, using: &rng) },
+      value: isAbsent || rng.chance(percent: 10) ? nil : rng.bytes(rng.next(in: 0..<300)),
       isAbsent: isAbsent)
   }
 

@@ -202,8 +202,7 @@ import Testing
     for round in 0..<Self.strings / Self.workers {
       if round % Self.inSession == 0 { shell = try makeShell() }
       var bytes = random.awkwardBytes(upTo: 40)
-      let count = random.next(in: 1..<61)
-      if round % 3 == 0 || bytes.isEmpty { bytes = random.bytes(count) }
+      if round % 3 == 0 || bytes.isEmpty { bytes = random.bytes(random.next(in: 1..<61)) }
       let typed = Quoting.typed(bytes)
       try store(bytes, in: shell, isFirst: round % Self.storedAtOnce == 0)
       for command in Self.commands.shuffled(using: &random).prefix(Self.commandsForEach) {

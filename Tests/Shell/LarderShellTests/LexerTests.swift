@@ -178,8 +178,7 @@ import Testing
   @Test func `any bytes have runs within the line, in order`() {
     var random = SeededRNG()
     for _ in 0..<2_000 {
-      let count = random.next(in: 0..<41)
-      let line = random.bytes(count)
+      let line = random.bytes(random.next(in: 0..<41))
       let runs = CommandTable.standard.colors(of: line)
       #expect(
         runs.allSatisfy { $0.range.lowerBound >= 0 && $0.range.upperBound <= line.count },

@@ -66,16 +66,15 @@ import Testing
 
 @Suite struct InterruptionTests {
   @Test func `sorting ends, too`() throws {
-    struct Stop: Error {}
     var looks = 0
     var first = FirstOf<Int>(
       most: .max,
       pause: {
         looks += 1
-        if looks > 3 { throw Stop() }
+        if looks > 3 { throw Interruption() }
       }, precedes: <)
     for number in 0..<5000 { try first.add((number * 7919) % 5000) }
-    #expect(throws: Stop.self) { _ = try first.sorted() }
+    #expect(throws: Interruption.self) { _ = try first.sorted() }
   }
 
   @Test func `the first of an order are those of a sorted list`() throws {

@@ -130,13 +130,10 @@ import Testing
     UnixTime(milliseconds: stockholm.now.milliseconds + milliseconds)
   }
 
-  @Test func `a date has its year if that is another one`() throws {
+  @Test func `an expiry is told by its distance, and a date has a year that is another`() throws {
     for (text, date) in [("midnight", "Sat 21 Nov 00:00"), ("2027-01-01", "Fri 1 Jan 2027 00:00")] {
       #expect(stockholm.date(try word(text).timeAhead(stockholm)) == date)
     }
-  }
-
-  @Test func `an expiry is told by its distance`() {
     #expect(stockholm.expiryAndClock(after(4_320_000)) == "in 1 h 12 min (today 23:25)")
     #expect(stockholm.expiryAndClock(after(900_000)) == "in 15 min (22:28)")
     #expect(stockholm.expiryAndClock(after(48_000)) == "in 48 s")

@@ -90,13 +90,10 @@ import Testing
       try shell.error("clear @box").hint?.description == "before it: cleared 500 entries, 500 B")
   }
 
-  @Test func `only a change that the log cannot hold is too large`() {
+  @Test func `only a change that the log cannot hold is too large, and forgotten`() throws {
     #expect(UndoLog.isTooLarge(Tally(entries: 170_000, bytes: 1_700_000)))
     #expect(UndoLog.isTooLarge(Tally(entries: 3, bytes: 90_000_000)))
     #expect(!UndoLog.isTooLarge(Tally(entries: 3, bytes: 90_000_000), losesValues: false))
-  }
-
-  @Test func `a change that is too large is forgotten`() throws {
     let log = UndoLog()
     let shell = try shell()
     let namespace = shell.store.namespace("a")

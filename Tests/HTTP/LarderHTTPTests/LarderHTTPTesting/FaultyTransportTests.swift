@@ -11,8 +11,6 @@ import Testing
 #endif
 
 @Suite struct FaultyTransportTests {
-  private struct Lost: Error {}
-
   private func fixture(
     _ plan: [FaultyTransport.Fault]
   ) throws -> (fixture: Fixture, network: FaultyTransport) {
@@ -24,11 +22,11 @@ import Testing
 
   @Test func `requests meet the faults of the plan in order, and then none`() async throws {
     let (fixture, network) = try fixture([
-      .fail(Lost()), .lose(Lost()), .status(503), .cutBody(after: 4),
+      .fail(Origin.Down()), .lose(Origin.Down()), .status(503), .cutBody(after: 4),
     ])
-    await #expect(throws: Lost.self) { try await fixture.get() }
+    await #expect(throws: Origin.Down.self) { try await fixture.get() }
     #expect(fixture.origin.count == 0)
-    await #expect(throws: Lost.self) { try await fixture.get() }
+    await #expect(throws: Origin.Down.self) { try await fixture.get() }
     #expect(fixture.origin.count == 1)
     #expect(try await fixture.get().result.response.status.code == 503)
     #expect(fixture.origin.count == 1)

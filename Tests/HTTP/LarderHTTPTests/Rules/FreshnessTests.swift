@@ -157,7 +157,7 @@ struct RequestDirectiveTests {
 
 struct StaleTests {
   private static let unreachable: @Sendable (HTTPRequest) throws -> (HTTPResponse, String) = { _ in
-    throw HTTPHarness.Unreachable()
+    throw Origin.Down()
   }
 
   @Test(arguments: [

@@ -68,7 +68,7 @@ struct PropertyTests {
       let isDown = messages.happens(20)
       let answer = messages.response(at: harness.now)
       let result = harness.ask(request) { _ in
-        if isDown { throw HTTPHarness.Unreachable() }
+        if isDown { throw Origin.Down() }
         return (answer, answer.status.code == 206 ? "0123" : "012345678")
       }
       guard let reason = result.reason, reason != .onlyIfCached, reason != .completed else {

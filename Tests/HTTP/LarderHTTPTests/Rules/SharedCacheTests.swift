@@ -29,7 +29,7 @@ struct SharedCacheTests {
     let harness = harness()
     harness.prime(control + ", stale-if-error=100")
     harness.wait(5)
-    let result = harness.ask { _ in throw HTTPHarness.Unreachable() }
+    let result = harness.ask { _ in throw Origin.Down() }
     #expect(result.reason == nil && result.status == 0)
   }
 
