@@ -14,11 +14,8 @@ struct PageWalkTests {
   private struct InvalidCursor: Error {}
 
   private final class Service: Sendable {
-    struct State {
-      var version = 1
-      var asked: [String?] = []
-    }
-    let state = Mutex(State())
+    typealias State = (version: Int, asked: [String?])
+    let state = Mutex<State>((1, []))
     let change: @Sendable (inout State) throws -> Void
 
     init(_ change: @escaping @Sendable (inout State) throws -> Void = { _ in }) {

@@ -5,7 +5,6 @@
   import LarderHTTPTesting
   import LarderURLSession
   import Synchronization
-  import Testing
 
   #if canImport(FoundationNetworking)
     import FoundationNetworking
@@ -44,21 +43,18 @@
     let session: URLSession
 
     static func run(_ body: (Bench) async throws -> Void) async throws {
-      let clock = ManualClock()
-      let store = try Store.temporary(options: Store.Options(clock: clock))
-      let cache = HTTPCache(in: store.namespace("http"), over: URLSessionTransport())
-      BenchProtocol.current.withLock { $0 = cache }
+      let fixture = try Fixture(over: URLSessionTransport())
+      BenchProtocol.current.withLock { $0 = fixture.cache }
       defer { BenchProtocol.current.withLock { $0 = nil } }
       let configuration = URLSessionConfiguration.ephemeral
       configuration.protocolClasses = [BenchProtocol.self]
       try await LocalServer.run { server in
         let bench = Bench(
-          server: server, clock: clock, cache: cache,
+          server: server, clock: fixture.clock, cache: fixture.cache,
           session: URLSession(configuration: configuration))
         try await body(bench)
         bench.session.finishTasksAndInvalidate()
       }
-      #expect(try store.verify().isSound)
     }
 
     func use(_ cache: HTTPCache) { BenchProtocol.current.withLock { $0 = cache } }
