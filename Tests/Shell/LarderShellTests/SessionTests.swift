@@ -108,36 +108,27 @@ import Testing
 
 /// Tests of those parts of a session that keep a state. Each test uses one part without the rest of the session.
 struct SessionPartTests {
-  private final class Output {
-    var text = ""
-    var redirected = ""
+  @Test func `the form and the separator of redirected output are its own`() throws {
+    var (text, redirected) = ("", "")
     var isComplete: Bool?
     var notes: [String] = []
-
-    func writer() -> AnswerWriter {
-      var settings = Settings()
-      settings.mode = .table
-      settings.isTerminal = true
-      var host = LarderShell.Host(
-        write: { [unowned self] in text += String(decoding: $0, as: UTF8.self) },
-        read: { _ in throw ShellError.declined }, make: { _, _ in throw ShellError.declined })
-      host.notify = { [unowned self] in notes.append($0.description) }
-      host.redirect = { [unowned self] _ in
-        LarderShell.Host.Sink(
-          write: { [unowned self] in redirected += String(decoding: $0, as: UTF8.self) },
-          finish: { [unowned self] in
-            isComplete = $0
-            return $0 ? "done" : nil
-          })
-      }
-      host.window = { (columns: 80, rows: 24) }
-      return AnswerWriter(to: host, settings: settings, clock: ManualClock())
+    var settings = Settings()
+    settings.mode = .table
+    settings.isTerminal = true
+    var host = LarderShell.Host(
+      write: { text += String(decoding: $0, as: UTF8.self) },
+      read: { _ in throw ShellError.declined }, make: { _, _ in throw ShellError.declined })
+    host.notify = { notes.append($0.description) }
+    host.redirect = { _ in
+      LarderShell.Host.Sink(
+        write: { redirected += String(decoding: $0, as: UTF8.self) },
+        finish: {
+          isComplete = $0
+          return $0 ? "done" : nil
+        })
     }
-  }
-
-  @Test func `the form and the separator of redirected output are its own`() throws {
-    let output = Output()
-    let writer = output.writer()
+    host.window = { (columns: 80, rows: 24) }
+    let writer = AnswerWriter(to: host, settings: settings, clock: ManualClock())
     let target = Redirection.file(Word(bytes("f"), isBare: true, at: 0..<1), appends: false)
     try writer.writeValue { try $0(bytes("x")) }
     #expect(writer.presentation.isTerminal)
@@ -146,18 +137,18 @@ struct SessionPartTests {
       try writer.writeValue { try $0(bytes("y")) }
       return .done
     }
-    #expect(outcome == .done && output.redirected == "y" && output.isComplete == true)
-    #expect(output.notes == ["done"])
+    #expect(outcome == .done && redirected == "y" && isComplete == true)
+    #expect(notes == ["done"])
     try writer.write(bytes("z\n"))
-    #expect(output.text == "x\nz\n")
+    #expect(text == "x\nz\n")
     struct Stopped: Error {}
     #expect(throws: Stopped.self) { try writer.redirecting(to: target) { throw Stopped() } }
-    #expect(output.isComplete == false && writer.presentation.isTerminal)
+    #expect(isComplete == false && writer.presentation.isTerminal)
     // A program that has read enough ends a redirection well, but the end of standard output stops a command in its middle.
     for isRedirected in [true, false] {
       let closed = LarderShell.Host.Sink.Closed(isRedirected: isRedirected)
       _ = try? writer.redirecting(to: target) { throw closed }
-      #expect(output.isComplete == isRedirected)
+      #expect(isComplete == isRedirected)
     }
   }
 
