@@ -144,12 +144,6 @@ struct ByteTests {
     Array("andr\u{F7E9}".utf8), Array("andr\u{FFFD}".utf8), Array("andre9".utf8),
   ]
 
-  private static func carrying(_ name: String, _ value: [UInt8]) -> HTTPRequest {
-    var request = LarderHTTPTests.request()
-    request.headerFields.append(HTTPField(name: .init(name)!, value: value))
-    return request
-  }
-
   @Test func `different values have different texts`() {
     let texts = Self.names.map { value in
       Array(HTTPField(name: .cookie, value: value).faithfulText.utf8)
@@ -174,7 +168,8 @@ struct ByteTests {
     let harness = HTTPHarness()
     if !isVaried { harness.rules.policy.partitionFields = [.cookie] }
     for value in Self.names {
-      let request = Self.carrying(name, value)
+      var request = LarderHTTPTests.request()
+      request.headerFields.append(HTTPField(name: .init(name)!, value: value))
       #expect(!harness.isHit(request))
       harness.prime("max-age=100", isVaried ? [("Vary", name)] : [], request: request)
       #expect(harness.isHit(request))

@@ -8,8 +8,6 @@ import Testing
 
 /// Response fields that invalidate stored responses: cache groups (RFC 9875) and Clear Site Data.
 struct EndingTests {
-  private static let fresh = ("Cache-Control", "max-age=1000")
-
   /// Answers a GET with the groups of its path. Answers `/end` and other methods with the request's invalidating fields.
   private func fixture(
     _ groups: [String: [String]], kind: HTTPCachePolicy.Kind = .private
@@ -22,7 +20,7 @@ struct EndingTests {
         return (HTTPResponse(status: .ok, headerFields: HTTPFields(fields)), HTTPBody())
       }
       let lines = (groups[request.path ?? ""] ?? []).map { ("Cache-Groups", $0) }
-      return (response(200, [Self.fresh] + lines), HTTPBody("body"))
+      return (response(200, [("Cache-Control", "max-age=1000")] + lines), HTTPBody("body"))
     }
     return try Fixture(origin, policy: HTTPCachePolicy(kind: kind))
   }

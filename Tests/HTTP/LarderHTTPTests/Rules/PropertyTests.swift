@@ -188,11 +188,6 @@ struct HeaderSetTests {
     )
   }
 
-  /// The time in the response's `Date`. If the response has no such field, `start`.
-  private func moment(_ response: HTTPResponse) -> Timestamp {
-    HTTPDate(of: .date, in: response.headerFields, now: start)?.timestamp ?? start
-  }
-
   @Test func `what real services say is obeyed`() throws {
     var stored = 0
     var hits = 0
@@ -200,7 +195,7 @@ struct HeaderSetTests {
     for record in records {
       let (request, response) = try parts(record)
       let harness = HTTPHarness()
-      harness.now = moment(response)
+      harness.now = HTTPDate(of: .date, in: response.headerFields, now: start)?.timestamp ?? start
       var plain = request
       plain.headerFields.removeAll(ClientCondition.fields)
       let body = response.status.code == 204 ? "" : "body"
