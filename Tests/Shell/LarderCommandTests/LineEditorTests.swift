@@ -4,12 +4,16 @@ import Testing
 
 /// The tests run one at a time, because many terminals at the same time would answer slowly.
 @Suite(.serialized, .timeLimit(.minutes(20))) struct LineEditorTests {
-  @Test func `a line is what was typed`() throws {
+  @Test func `a line is what was typed, and bytes that are not UTF-8 are seen`() throws {
     let session = try TerminalSession()
     session.expect(["probe>"])
     #expect(session.screen.rendition(of: "probe") == "1;36")
     #expect(session.screen.rendition(of: ">") == "")
     try session.type("keys\r").expect(["probe> keys", "=keys", "probe>"])
+    try session.terminal.type(bytes: [0x61, 0xE5, 0x62, 0xFF, 0x63, 0x0D])
+    session.expect([
+      "probe> keys", "=keys", "probe> a\u{FFFD}b\u{FFFD}c", "=a\u{FFFD}b\u{FFFD}c", "probe>",
+    ])
   }
 
   @Test(arguments: ["C.UTF-8", "C", "sv_SE.UTF-8"])
@@ -22,19 +26,14 @@ import Testing
     session.expect(["probe> a\u{E5}\u{F6}\u{672C}z", "=a\u{E5}\u{F6}\u{672C}z", "probe>"])
   }
 
-  @Test func `bytes that are not UTF-8 are seen`() throws {
-    let session = try TerminalSession()
-    session.expect(["probe>"])
-    try session.terminal.type(bytes: [0x61, 0xE5, 0x62, 0xFF, 0x63, 0x0D])
-    session.expect(["probe> a\u{FFFD}b\u{FFFD}c", "=a\u{FFFD}b\u{FFFD}c", "probe>"])
-  }
-
-  @Test func `^C drops the line and nothing else`() throws {
+  @Test func `^C drops the line and nothing else, and ^L everything else`() throws {
     let session = try TerminalSession()
     try session.type("evict everything").expect(line: "probe> evict everything")
     try session.type("\u{1}\u{3}").expect(["probe> evict everything^C", "probe>"])
     try session.type("keys\r")
     session.expect(["probe> evict everything^C", "probe> keys", "=keys", "probe>"])
+    try session.type("two").expect(line: "probe> two")
+    try session.type("\u{C}").expect(["probe> two"])
   }
 
   @Test func `^C below a wrapped line leaves all of it`() throws {
@@ -60,12 +59,6 @@ import Testing
     try session.type("\u{7F}").expect(line: "probe> get KEY...", column: 11)
     try session.type("\r").expect(
       ["probe> get", "=get ", "probe>"].map { $0.trimmingCharacters(in: .whitespaces) })
-  }
-
-  @Test func `^L clears the screen and keeps the line`() throws {
-    let session = try TerminalSession()
-    try session.type("one\rtwo").expect(["probe> one", "=one", "probe> two"])
-    try session.type("\u{C}").expect(["probe> two"])
   }
 
   @Test func `a line is edited on when the window has another width`() throws {

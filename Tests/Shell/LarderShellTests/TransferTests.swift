@@ -102,13 +102,6 @@ import Testing
     #expect(try other.store.namespace("box").count() == 5000)
   }
 
-  @Test func `an import that fails before its first entry names the line of its batch`() throws {
-    let shell = try Shell(.plain)
-    shell.input = export([#"{"namespace":"a","key":"k","value":"v"}"#])
-    shell.whenLooking = { [unowned shell] in try? shell.session.store.close() }
-    #expect(try shell.error("import -").message.description.hasPrefix("stdin:2:1: "))
-  }
-
   @Test func `an import whose input cannot be read to its end says what was imported`() throws {
     let shell = try Shell(.plain)
     let lines = (0...2000).map { #"{"namespace":"a","key":"\#($0)","value":"v"}"# }
@@ -127,12 +120,15 @@ import Testing
     #expect(failure.hint?.description == "before it: imported 2,000: 2,000 added")
   }
 
-  @Test func `a line that is nested too deep is called so`() throws {
+  @Test func `an import says which line is nested too deep, or begins a batch that fails`() throws {
     let shell = try Shell(.plain)
     let deep = String(repeating: "[", count: 600) + String(repeating: "]", count: 600)
     shell.input = export([#"{"namespace":"a","key":"k","value":"v","x":\#(deep)}"#])
     let message = try shell.error("import -").message.description
     #expect(message.contains("it is nested too deep") && !message.contains("not JSON"))
+    shell.input = export([#"{"namespace":"a","key":"k","value":"v"}"#])
+    shell.whenLooking = { [unowned shell] in try? shell.session.store.close() }
+    #expect(try shell.error("import -").message.description.hasPrefix("stdin:2:1: "))
   }
 
   /// A shell on a store with the undamaged entry `l` and three damaged entries. Only a read of the value of `long` finds its damage.
