@@ -12,8 +12,9 @@ import Testing
   /// the machine's speed. A process that the system suspends counts too many commits, so the test allows two high numbers.
   @Test(arguments: [3, 5])
   func `each of several processes writes after about one write of each other`(count: Int) throws {
-    let peers = try (0..<count).map { _ in try PeerProcess("queue", directory.store, ["60"]) }
-    for peer in peers { #expect(peer.line() == "open") }
+    let peers = try (0..<count).map { _ in
+      try PeerProcess("queue", directory.store, ["60"], saying: "open")
+    }
     for peer in peers { try peer.tell("go") }
     for peer in peers {
       let waits = try #require(peer.line()).split(separator: " ").compactMap { Int($0) }.sorted()
@@ -68,17 +69,17 @@ import Testing
     try Fixture.open(directory.store).close()
     let blocker = try PeerProcess("lock", directory.store, ["lock.opening"], saying: "locked")
     let path = directory.path
-    let ended = Flag()
+    let ended = DispatchSemaphore(value: 0)
     let thread = Thread {
       _ = refusal(path + "/store", Fixture.options(lockTimeout: .seconds(60)))
-      ended.set()
+      ended.signal()
     }
     thread.start()
     usleep(20_000)
     try Fixture.open(path + "/other").set([1], [1])
-    #expect(!ended.isSet)
+    #expect(ended.wait(timeout: .now()) == .timedOut)
     try blocker.endInput()
-    #expect(eventually { ended.isSet })
+    #expect(ended.wait(timeout: .now() + 120) == .success)
   }
 
   @Test func `threads that wait for one lock file give up at the same time`() throws {
@@ -102,15 +103,15 @@ import Testing
     #expect(try held.take())
     // Gives the checkpoint thread time to begin its wait for the lock, so the `sync` below waits behind that thread.
     usleep(400_000)
-    let hasGivenUp = Flag()
+    let gaveUp = DispatchSemaphore(value: 0)
     try inThreads(2) { index in
       if index == 0 {
         #expect(failure { try environment.sync() } == .busy)
-        hasGivenUp.set()
+        gaveUp.signal()
       } else {
         let other = try FileLock(opening: directory.store + "/lock.write", in: ForkGuard())
         #expect(throws: SystemError.busy) { try other.wait(lockTimeout: .seconds(3)) }
-        #expect(hasGivenUp.isSet)
+        #expect(gaveUp.wait(timeout: .now()) == .success)
       }
     }
     held.release()

@@ -191,25 +191,19 @@ import Testing
   @Test func `threads read whole values while the limit changes and another writes`() throws {
     let environment = try open(mapSize: 16 << 20)
     try environment.store(0..<20)
-    let done = Flag()
-    try inThreads(5) { thread in
-      switch thread {
-      case 0:
-        defer { done.set() }
-        for number in 0..<300 {
-          if number % 3 == 0 { environment.setFileLimit((2 + number % 5) << 20) }
-          if number % 7 == 0 { environment.setFileLimit(nil) }
-          let error = failure { try environment.store([20 + number % 60]) }
-          #expect(error == nil || error == .mapFull)
-        }
-      case 1: while !done.isSet { environment.setFileLimit(8 << 20) }
-      default:
-        var number = thread
-        while !done.isSet {
-          let whole = try environment.isWhole([number % 20])
-          #expect(whole)
-          number += 1
-        }
+    try inThreads(repeating: 4) { thread in
+      if thread == 0 {
+        environment.setFileLimit(8 << 20)
+      } else {
+        let whole = try environment.isWhole(0..<20)
+        #expect(whole)
+      }
+    } during: {
+      for number in 0..<300 {
+        if number % 3 == 0 { environment.setFileLimit((2 + number % 5) << 20) }
+        if number % 7 == 0 { environment.setFileLimit(nil) }
+        let error = failure { try environment.store([20 + number % 60]) }
+        #expect(error == nil || error == .mapFull)
       }
     }
     environment.setFileLimit(nil)

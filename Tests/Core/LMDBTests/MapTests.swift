@@ -26,17 +26,12 @@ import Testing
     let environment = try Fixture.open(
       directory.store, Fixture.options(mapSize: Self.small, durability: .checkpointed))
     try environment.store([0])
-    let done = Flag()
-    try inThreads(2) { thread in
-      if thread == 0 {
-        defer { done.set() }
-        for round in 0..<1000 { environment.setFileLimit((64 + round % 2) << 20) }
-        return
-      }
-      while !done.isSet { try environment.checkpoint() }
+    try inThreads(repeating: 1) { _ in
+      try environment.checkpoint()
+    } during: {
+      for round in 0..<1000 { environment.setFileLimit((64 + round % 2) << 20) }
     }
     #expect(try environment.isWhole([0]))
-    environment.close()
   }
 
   @Test func `a transaction without room ends in an error, and the next try has room`() throws {
@@ -86,22 +81,16 @@ import Testing
       let store = directory.store + "\(round)"
       let environment = try Fixture.open(store, Fixture.options(mapSize: Self.small))
       let peer = try PeerProcess("grow", store, ["40"])
-      let done = Flag()
-      try inThreads(6) { thread in
-        if thread == 0 {
-          defer { done.set() }
-          #expect(peer.line() == "grown")
-          return
+      try inThreads(repeating: 5) { thread in
+        switch thread {
+        case 0:
+          let error = failure { try environment.set([9], [9]) }
+          #expect(error == nil || error == .mapFull)
+        case 1: _ = environment.info
+        default: _ = try environment.value(Fixture.bytes(1))
         }
-        while !done.isSet {
-          switch thread {
-          case 1:
-            let error = failure { try environment.set([9], [9]) }
-            #expect(error == nil || error == .mapFull)
-          case 2: _ = environment.info
-          default: _ = try environment.value(Fixture.bytes(1))
-          }
-        }
+      } during: {
+        #expect(peer.line() == "grown")
       }
       #expect(try environment.isWhole(0..<40))
       #expect(try peer.end() == 0)
@@ -136,11 +125,4 @@ import Testing
     }
     #expect(lines == expected)
   }
-}
-
-final class Flag: @unchecked Sendable {
-  private let lock = NSLock()
-  private var value = false
-  func set() { lock.withLock { value = true } }
-  var isSet: Bool { lock.withLock { value } }
 }

@@ -110,17 +110,11 @@ import Testing
   }
 
   @Test func `reads of several threads go on while slots are swept`() throws {
-    let done = Flag()
-    try inThreads(4) { thread in
-      if thread == 0 {
-        defer { done.set() }
-        for _ in 0..<3000 { environment.readerTable.releaseIdle() }
-        return
-      }
-      while !done.isSet {
-        let value = try environment.value([5])
-        #expect(value == [6])
-      }
+    try inThreads(repeating: 3) { _ in
+      let value = try environment.value([5])
+      #expect(value == [6])
+    } during: {
+      for _ in 0..<3000 { environment.readerTable.releaseIdle() }
     }
   }
 

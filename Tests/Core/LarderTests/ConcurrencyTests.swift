@@ -36,16 +36,11 @@ import Testing
   }
 
   @Test func `a count right after a read that met an expired entry never includes it`() throws {
-    let isOver = Atomic(false)
     let wrong = Tally()
-    try inThreads(2) { thread in
-      let notes = store.namespace("notes \(thread)".replacing(" ", with: "-"))
-      if thread == 1 {
-        // These writes also remove the expired entries that the other thread has read, but only some time after the read.
-        while !isOver.load(ordering: .relaxed) { try notes.set("v", for: "k") }
-        return
-      }
-      defer { isOver.store(true, ordering: .relaxed) }
+    try inThreads(repeating: 1) { _ in
+      // These writes also remove the expired entries that the other thread has read, but only some time after the read.
+      try store.namespace("other").set("v", for: "k")
+    } during: {
       for round in 0..<2000 {
         try notes.set("v", for: round, expires: .after(.zero))
         _ = try notes.text(round)
@@ -57,29 +52,23 @@ import Testing
 
   @Test func `no read sees a cleared or renamed namespace's old values, and none fails`() throws {
     let generation = Atomic(0)
-    let isOver = Atomic(false)
     let (stale, hits) = (Tally(), Tally())
-    try inThreads(4) { thread in
-      if thread == 0 {
-        defer { isOver.store(true, ordering: .sequentiallyConsistent) }
-        for round in 1...300 {
-          try notes.fill(0..<10, with: Array("\(round)".utf8))
-          if round % 3 == 0 {
-            try store.rename("notes", to: "away-\(round)")
-          } else {
-            try notes.clear()
-          }
-          generation.store(round, ordering: .sequentiallyConsistent)
-        }
-        return
+    try inThreads(repeating: 3) { _ in
+      for key in 0..<10 {
+        let before = generation.load(ordering: .sequentiallyConsistent)
+        guard let found = try notes.text(key) else { continue }
+        hits.add()
+        if Int(found)! <= before { stale.add() }
       }
-      while !isOver.load(ordering: .sequentiallyConsistent) {
-        for key in 0..<10 {
-          let before = generation.load(ordering: .sequentiallyConsistent)
-          guard let found = try notes.text(key) else { continue }
-          hits.add()
-          if Int(found)! <= before { stale.add() }
+    } during: {
+      for round in 1...300 {
+        try notes.fill(0..<10, with: Array("\(round)".utf8))
+        if round % 3 == 0 {
+          try store.rename("notes", to: "away-\(round)")
+        } else {
+          try notes.clear()
         }
+        generation.store(round, ordering: .sequentiallyConsistent)
       }
     }
     #expect(stale.value == 0)
@@ -90,25 +79,19 @@ import Testing
     let count = 30_000
     try notes.fill(0..<count, .with(expires: .after(.seconds(1))))
     clock.advance(by: .seconds(1))
-    let isPurged = Atomic(false)
     let (late, writes) = (Tally(), Tally())
-    try inThreads(2) { thread in
-      if thread == 0 {
-        defer { isPurged.store(true, ordering: .sequentiallyConsistent) }
-        while writes.value == 0 { usleep(1_000) }
-        let removed = try store.purge().entries
-        precondition(removed == count)
-        return
+    try inThreads(repeating: 1) { _ in
+      let before = store.engine.environment.lastTransaction
+      let own = try store.write { batch in
+        try batch.set("v", for: "k", in: store.namespace("other"))
+        return batch.session.transaction.id
       }
-      while !isPurged.load(ordering: .sequentiallyConsistent) {
-        let before = store.engine.environment.lastTransaction
-        let own = try store.write { batch in
-          try batch.set("v", for: "k", in: store.namespace("other"))
-          return batch.session.transaction.id
-        }
-        if own - before > 4 { late.add() }
-        writes.add()
-      }
+      if own - before > 4 { late.add() }
+      writes.add()
+    } during: {
+      while writes.value == 0 { usleep(1_000) }
+      let removed = try store.purge().entries
+      precondition(removed == count)
     }
     // The purge has 60 batches. If the purge held the lock during all batches, there would be almost no writes. A few
     // writes may be late, if the system suspended their thread before the thread began to wait.

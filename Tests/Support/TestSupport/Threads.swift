@@ -17,6 +17,22 @@ package func inThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws ->
   if let first = failures.withLock({ $0.first }) { throw first }
 }
 
+/// Repeats `body` in `count` threads while another thread runs `other`. Throws the first error of all these threads.
+package func inThreads(
+  repeating count: Int, _ body: @escaping @Sendable (Int) throws -> Void,
+  during other: @escaping @Sendable () throws -> Void
+) throws {
+  let isOver = Atomic(false)
+  try inThreads(count + 1) { thread in
+    if thread < count {
+      while !isOver.load(ordering: .sequentiallyConsistent) { try body(thread) }
+    } else {
+      defer { isOver.store(true, ordering: .sequentiallyConsistent) }
+      try other()
+    }
+  }
+}
+
 package func inTasks(
   _ count: Int, _ body: @escaping @Sendable (Int) async throws -> Void
 ) async throws {
