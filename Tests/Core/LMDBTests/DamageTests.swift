@@ -73,7 +73,7 @@ import Testing
   @Test func `a file cut short is refused, or nothing of it is lost`() throws {
     let bytes = try makeStore()
     #expect(bytes.count > 100 * 4096)
-    var random = SeededRNG(seed: UInt64(seed))
+    var random = SeededRNG(seed: seed)
     var lengths = [
       1, 151, 152, 4095, 4096, 4097, 8191, 8192, 8193, bytes.count - 1, bytes.count - 4096,
     ]
@@ -169,7 +169,6 @@ import Testing
       _ = environment.info
       try file.write(before, at: meta + offset)
     }
-    environment.close()
   }
 
   @Test func `flipped bits in the pages that opening relies on never crash it`() throws {

@@ -28,7 +28,6 @@ extension `Durability levels` {
     for number in 0..<20 { try environment.set([5], Fixture.filling(number, count: 1 << 20)) }
     #expect(try eventually { try (file.read()?.recoveryPoint?.transaction ?? 0) > first })
     #expect(environment.handle.data.pages == pages)
-    environment.close()
   }
 
   @Test func `freed pages are counted over commits after which known pages are forgotten`() throws {
@@ -40,6 +39,5 @@ extension `Durability levels` {
     // Each commit frees 10 value pages and a leaf. The next write counts these pages, so the last commit is not counted.
     let freed = environment.writeGuard.freedPageCount - before
     #expect(freed >= 11 * (commits - 1) && freed <= 14 * commits)
-    environment.close()
   }
 }

@@ -183,7 +183,6 @@ import Testing
     #expect(try pinned() == [environment.lastTransaction - 1])
     try environment.sync()
     #expect(try pinned() == [environment.lastTransaction])
-    environment.close()
   }
 
   @Test func `checkpointed: a killed writer's pin is let go of by the next checkpoint`() throws {
@@ -195,7 +194,6 @@ import Testing
     #expect(!theirs.isEmpty)
     try environment.set([5], [1])
     #expect(try !environment.readerTable.readers().contains { $0.process == peer.identifier })
-    environment.close()
   }
 
   @Test func `checkpointed: the last to close saves what a killed process wrote`() throws {

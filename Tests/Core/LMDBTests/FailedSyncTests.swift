@@ -12,13 +12,17 @@ import Testing
     let directory = TemporaryDirectory()
     private var trigger: String { directory.path + "/fail" }
 
-    private func peer(
-      _ scenario: String = "sync-words", fault: String? = nil, saying first: String? = "ready"
-    ) throws -> PeerProcess {
-      try PeerProcess(
-        scenario, directory.store,
-        under: PowerRecorder.recording(directory.store, in: directory.path + "/trace")
-          + [fault ?? "LARDER_POWER_FAIL=\(trigger)"], saying: first)
+    private func recording(_ fault: String) throws -> [String] {
+      try PowerRecorder.recording(directory.store, in: directory.path + "/trace") + [fault]
+    }
+
+    /// A peer that has done what the words say. After a call of `fail`, the next sync of the peer fails.
+    private func peer(_ words: String...) throws -> PeerProcess {
+      let peer = try PeerProcess(
+        "sync-words", directory.store, under: recording("LARDER_POWER_FAIL=\(trigger)"),
+        saying: "ready")
+      for word in words { #expect(try peer.ask(word) == "done", "\(word)") }
+      return peer
     }
 
     private func fail(_ file: String) throws {
@@ -29,21 +33,19 @@ import Testing
     private func peersWithFailedSync(_ opening: String = "open") throws -> (
       first: PeerProcess, second: PeerProcess
     ) {
-      let (first, second) = (try peer(), try peer())
-      for word in [opening, "set 1", "sync", "set 2"] { #expect(try first.ask(word) == "done") }
-      #expect(try second.ask(opening) == "done")
+      let (first, second) = (try peer(opening, "set 1", "sync", "set 2"), try peer(opening))
       try fail("data.mdb")
       #expect(try first.ask("sync") == "EIO")
       return (first, second)
     }
 
-    private func options(_ level: DurabilityLevel? = nil) -> EnvironmentOptions {
-      with(Fixture.options(durability: level)) { $0.checkpointInterval = .seconds(3600) }
+    private var options: EnvironmentOptions {
+      with(Fixture.options) { $0.checkpointInterval = .seconds(3600) }
     }
 
     /// The value of key 5 after an opening while no other process has the store open. Nil if the value is lost.
     private func recovered() throws -> [UInt8]? {
-      let environment = try Fixture.open(directory.store, options())
+      let environment = try Fixture.open(directory.store, options)
       defer { #expect(environment.close()) }
       let value = try environment.value([5])
       try environment.set([6], [1])
@@ -52,9 +54,8 @@ import Testing
     }
 
     @Test func `checkpointed: after a failed sync no process calls anything synced`() throws {
-      let peer = try peer()
-      for word in ["open", "set 1", "sync"] { #expect(try peer.ask(word) == "done") }
-      let mine = try Fixture.open(directory.store, options())
+      let peer = try peer("open", "set 1", "sync")
+      let mine = try Fixture.open(directory.store, options)
       #expect(try peer.ask("set 2") == "done")
       try fail("data.mdb")
       #expect(try peer.ask("sync") == "EIO")
@@ -63,7 +64,7 @@ import Testing
       #expect(failure { try mine.set([5], [3]) } == .syncFailed)
       #expect(failure { _ = try mine.value([5]) } == .syncFailed)
       #expect(try peer.ask("sync") == "unsynced")
-      #expect(refusal(directory.store, options()) == .unsynced)
+      #expect(refusal(directory.store, options) == .unsynced)
       #expect(try peer.ask("close") == "unsynced")
       mine.close()
       #expect(mine.takeClosingFailure() == .syncFailed)
@@ -72,9 +73,7 @@ import Testing
 
     @Test func `checkpointed: an opening beside other processes is refused with words`() throws {
       let (first, second) = try peersWithFailedSync()
-      let error = openError { () throws(OpenError) in
-        _ = try Fixture.open(directory.store, options())
-      }
+      let error = openError(directory.store, options)
       #expect(error?.kind == .unsynced)
       #expect(error?.description.contains("Input/output error") == true)
       #expect(error?.description.contains("\(second.identifier)") == true)
@@ -107,15 +106,14 @@ import Testing
     @Test func `scratch: a failed sync empties the store, and nobody is told otherwise`() throws {
       let (first, second) = try peersWithFailedSync("open scratch")
       #expect(try [first.ask("sync"), second.ask("sync")] == ["unsynced", "unsynced"])
-      #expect(refusal(directory.store, options()) == .unsynced)
+      #expect(refusal(directory.store, options) == .unsynced)
       #expect(try [second.ask("close"), first.ask("close")] == ["unsynced", "unsynced"])
       #expect(try recovered() == nil)
     }
 
     @Test(arguments: ["data.mdb", "recovery"], ["checkpointed", "scratch"])
     func `closing reports a sync that fails`(file: String, level: String) throws {
-      let peer = try peer()
-      for word in ["open \(level)", "set 1"] { #expect(try peer.ask(word) == "done") }
+      let peer = try peer("open \(level)", "set 1")
       try fail(file)
       #expect(try peer.ask("close") == "EIO")
       for word in ["close", "open"] { #expect(try peer.ask(word) == "done") }
@@ -127,8 +125,7 @@ import Testing
     }
 
     @Test func `a change of level does not make durable what a failed sync has lost`() throws {
-      let first = try peer()
-      for word in ["open", "set 1", "sync", "set 2"] { #expect(try first.ask(word) == "done") }
+      let first = try peer("open", "set 1", "sync", "set 2")
       first.kill()
       let second = try peer()
       try fail("data.mdb")
@@ -139,8 +136,7 @@ import Testing
     }
 
     @Test func `compaction does not make durable what a failed sync has lost`() throws {
-      let peer = try peer()
-      for word in ["open", "set 1", "sync", "set 2"] { #expect(try peer.ask(word) == "done") }
+      let peer = try peer("open", "set 1", "sync", "set 2")
       try fail("data.mdb")
       let answers = try ["compact", "open", "get", "close"].map { try peer.ask($0) }
       #expect(answers == ["EIO", "done", "[1]", "done"])
@@ -155,7 +151,8 @@ import Testing
     }
 
     @Test func `a sync that a signal interrupts is repeated`() throws {
-      let peer = try peer("write-and-stay", fault: "LARDER_POWER_INTERRUPT=1", saying: nil)
+      let peer = try PeerProcess(
+        "write-and-stay", directory.store, under: recording("LARDER_POWER_INTERRUPT=1"))
       let written = try #require(peer.line())
       let transaction = try #require(UInt64(written.split(separator: " ").last ?? ""), "\(written)")
       #expect(try peer.end() == 0)

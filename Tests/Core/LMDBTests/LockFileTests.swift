@@ -68,8 +68,7 @@ import Testing
 
   @Test func `another process uses no other data file beside the lock file in use`() throws {
     for round in UInt8(0)..<10 { try environment.set([5], [round]) }
-    let fresh = try Fixture.open(store + ".fresh")
-    fresh.close()
+    try Fixture.open(store + ".fresh").close()
     #expect(Process.succeeds(["cp", "-p", store + ".fresh/data.mdb", store + "/data.new"]))
     #expect(Process.succeeds(["mv", store + "/data.new", store + "/data.mdb"]))
     #expect(try PeerProcess("hold", store).lines() == ["refused system"])
@@ -239,7 +238,6 @@ import Testing
       #expect(unsafe rename(path, directory.path + "/moved") == 0)
       #expect(unsafe rename(directory.path + "/copy", path) == 0)
       #expect(failure { try environment.set([5], [2]) } == .replaced)
-      environment.close()
     }
   }
 }

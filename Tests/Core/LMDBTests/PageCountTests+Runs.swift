@@ -117,28 +117,26 @@ extension `Pages that a write can count on` {
     #expect(missed <= 1)
   }
 
-  /// Looks for a run of `Self.run` pages that only one free list has: list `position` of the lists that `scatter` makes.
+  /// Looks for a run of `Self.run` pages that only one of many free lists has: the list `position`.
   private func lookForRunInList(_ position: Int, of environment: Environment) throws
     -> (promised: Bool, found: Bool)
   {
     try environment.set([1], Fixture.filling(1, count: Self.run * 4096 - 16))
     for number in 0..<20 { try environment.set(Fixture.bytes(number), [1]) }
-    try scatter(environment, lists: Self.lists + 20, large: position)
+    do {
+      let read = try environment.beginRead()
+      // Each commit takes pages at the end of the file. Some of these pages stay in use, so the pages that the next commit
+      // frees are not consecutive.
+      for list in 0..<Self.lists + 20 {
+        try environment.write { transaction in
+          try transaction.put(list, size: 3000)
+          if list == position { try transaction.remove([1].span, from: .main) }
+        }
+      }
+      #expect(try read.copy(Fixture.signature) == [1])
+    }
     environment.setFileLimit((environment.info.pages + 2) * 4096)
     return try lookForRun(environment, pages: Self.run, after: 1, taken: 1)
-  }
-
-  /// Makes `lists` free lists, of which only the list `position` has a run. Each commit takes pages at the end of the file.
-  /// Some of these pages stay in use, so the pages that the next commit frees are not consecutive.
-  private func scatter(_ environment: Environment, lists: Int, large position: Int) throws {
-    let read = try environment.beginRead()
-    for list in 0..<lists {
-      try environment.write { transaction in
-        try transaction.put(list, size: 3000)
-        if list == position { try transaction.remove([1].span, from: .main) }
-      }
-    }
-    #expect(try read.copy(Fixture.signature) == [1])
   }
 }
 
@@ -148,7 +146,6 @@ extension `Pages that a write can count on` {
   @Test func `the known pages are the free ones, however many commits come between`() throws {
     var random = SeededRNG(seed: TestSettings.seed)
     let environment = try Fixture.open(directory.store, Fixture.options(durability: .scratch))
-    defer { environment.close() }
     func snapshot() throws -> SnapshotPages {
       try #require(
         try environment.handle.data.pages(
@@ -192,7 +189,6 @@ extension `Pages that a write can count on` {
   @Test(arguments: [1, 2, 5])
   func `processes that write in turns do not read all lists again`(turn: Int) throws {
     let environment = try Fixture.open(directory.store, Fixture.options(durability: .checkpointed))
-    defer { environment.close() }
     for number in 0..<200 {
       try environment.set([UInt8(number)], Fixture.filling(number, count: 9000))
     }

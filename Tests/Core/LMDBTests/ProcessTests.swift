@@ -74,22 +74,17 @@ struct `Several containers` {
   let directory = TemporaryDirectory()
   var store: String { directory.store }
 
-  private func peer(_ scenario: String) throws -> PeerProcess {
-    try PeerProcess(scenario, store, under: container)
+  private func peer(_ scenario: String, saying first: String? = nil) throws -> PeerProcess {
+    try PeerProcess(scenario, store, under: container, saying: first)
   }
 
   @Test func `a process with the id of another in the store is refused in words`() throws {
-    let first = try peer("hold")
-    #expect(first.line() == "open")
+    let first = try peer("hold", saying: "open")
     #expect(try peer("hold").lines() == ["refused sameProcessID"])
     // This process has another id than 1, so the store opens.
-    let environment = try Fixture.open(store)
-    try environment.set([5], [6])
-    environment.close()
+    try Fixture.open(store).set([5], [6])
     #expect(try first.end() == 0)
-    let next = try peer("hold")
-    #expect(next.line() == "open")
-    #expect(try next.end() == 0)
+    #expect(try peer("hold", saying: "open").end() == 0)
     #expect(try Fixture.open(store).value([5]) == [6])
   }
 

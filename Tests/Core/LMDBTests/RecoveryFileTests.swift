@@ -102,9 +102,7 @@ import Testing
     let mixed = directory.path + "/mixed"
     let before = try TemporaryDirectory.listing(mixed).filter { !$0.key.hasPrefix("lock.") }
     for boot in [1, 2] as [UInt64] {
-      let error = openError { () throws(OpenError) in
-        _ = try Fixture.open(mixed, options(nil, boot: boot))
-      }
+      let error = openError(mixed, options(nil, boot: boot))
       #expect(error?.kind == .otherRecovery)
       #expect(error?.description.contains("recovery") == true)
       #expect(error?.recoverySuggestion.contains("salvage") == true)

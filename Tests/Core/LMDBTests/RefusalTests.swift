@@ -10,9 +10,7 @@ import Testing
   var data: String { store + "/data.mdb" }
 
   private func makeStore() throws {
-    let environment = try Fixture.open(store)
-    try environment.set([5], [6])
-    environment.close()
+    try Fixture.open(store).set([5], [6])
   }
 
   /// Expects that an opening fails with an error of `kind`, and that the opening leaves every file in the directory unchanged.
@@ -62,16 +60,10 @@ import Testing
 
   @Test func `an LMDB file of another program`() throws {
     let options = with(EnvironmentOptions()) { $0.databases = ["second"] }
-    let foreign = try Environment.open(at: store + ".foreign", options: options) { _ in }
-    foreign.close()
+    try Environment.open(at: store + ".foreign", options: options) { _ in }.close()
     try makePrivateDirectory(store)
     try FileManager.default.copyItem(atPath: store + ".foreign/data.mdb", toPath: data)
     try expectRefusal(.foreign)
-  }
-
-  private func words() throws -> String {
-    let error = #expect(throws: OpenError.self) { try Fixture.open(store).close() }
-    return error.map { "\($0) (\($0.recoverySuggestion))" } ?? ""
   }
 
   @Test func `an unknown data version`() throws {
@@ -92,7 +84,8 @@ import Testing
         meta + 16 + shift..<meta + 24 + shift, with: [0xDE, 0xC0, 0xEF, 0xBE, 3, 0, 0, 0])
     }
     try makePrivateFile(data, bytes)
-    let words = try words()
+    let error = try #require(openError(store))
+    let words = "\(error) (\(error.recoverySuggestion))"
     #expect(words.contains("LMDB 1.x"))
     #expect(words.contains("LMDB 0.9"))
     #expect(!words.contains("salvage"))
@@ -140,8 +133,7 @@ import Testing
       [.posixPermissions: 0o640], ofItemAtPath: store + "/" + name)
     try expectRefusal(.exposed)
     // A volume of a container may have given rights to all files, so the remedy must be for all files.
-    let error = openError { () throws(OpenError) in try Fixture.open(store).close() }
-    #expect(error?.recoverySuggestion.hasPrefix("chmod -R go-rwx ") == true)
+    #expect(openError(store)?.recoverySuggestion.hasPrefix("chmod -R go-rwx ") == true)
   }
 
   @Test(.enabled(if: geteuid() == 0, "giving files away needs root"))

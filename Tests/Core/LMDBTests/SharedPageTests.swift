@@ -114,7 +114,6 @@ extension `Writing over damage` {
     let number = page == .leafThatWasRead ? leaf : word(data, newestMeta(data) + 128)
     try putOnFreeList(number)
     let environment = try Fixture.open(directory.store)
-    defer { environment.close() }
     let second = environment.databases[0]
     let error = failure {
       try environment.write { transaction in

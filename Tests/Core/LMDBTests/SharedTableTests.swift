@@ -13,6 +13,12 @@ import Testing
   private var file: String { directory.store + "/access" }
   private func contents() throws -> Data { try Data(contentsOf: URL(fileURLWithPath: file)) }
 
+  private func opened(_ count: Int = 64) -> SharedTable {
+    let words = SharedWords.of(environment)
+    #expect(words.open(making: count))
+    return words
+  }
+
   @Test func `a new file is private, has all its blocks, and is zero`() throws {
     let words = SharedWords.of(environment)
     #expect(words.count == 0 && !words.isWritable)
@@ -26,8 +32,7 @@ import Testing
 
   @Test func `words, wide words and notes are kept, each in its own place`() throws {
     do {
-      let words = SharedWords.of(environment)
-      #expect(words.open(making: 64))
+      let words = opened()
       let view = words.view
       for index in 0..<64 { view[index] = UInt32(index) + 1 }
       view.store(.max, wide: 3)
@@ -45,8 +50,8 @@ import Testing
   }
 
   @Test func `what is mapped by two at once is the same memory`() throws {
-    let (first, second) = (SharedWords.of(environment), SharedWords.of(environment))
-    #expect(first.open(making: 64) && second.openForReading())
+    let (first, second) = (opened(), SharedWords.of(environment))
+    #expect(second.openForReading())
     first.set(9, 9)
     #expect(second.value(9) == 9 && !second.isWritable)
     #expect(second.open(making: 64) && second.isWritable)
@@ -69,8 +74,7 @@ import Testing
     "nothing", "empty", "short", "half", "long", "random", "other store", "other layout",
     "other count", "link", "two names", "directory", "open to others", "hole",
   ]) func `what cannot be used is replaced by a new one`(_ kind: String) throws {
-    let made = SharedWords.of(environment)
-    #expect(made.open(making: 128))
+    let made = opened(128)
     made.set(5, 5)
     let original = try contents()
     let manager = FileManager.default
@@ -140,10 +144,8 @@ import Testing
   }
 
   @Test func `whoever maps a file that was replaced goes on with the new one`() throws {
-    let first = SharedWords.of(environment)
-    let second = SharedWords.of(environment)
-    let reader = SharedWords.of(environment)
-    #expect(first.open(making: 64) && second.open(making: 64) && reader.openForReading())
+    let (first, second, reader) = (opened(), opened(), SharedWords.of(environment))
+    #expect(reader.openForReading())
     first.set(1, 10)
     let done = first.replace(count: 128) { old, new in
       for index in 0..<64 { new[2 * index] = old[index] }
@@ -158,8 +160,8 @@ import Testing
   }
 
   @Test func `a replacement by another build's layout ends the use without a contest`() throws {
-    let (mine, other) = (SharedWords.of(environment), SharedWords.of(environment, layout: 2))
-    #expect(mine.open(making: 64) && other.open(making: 64))
+    let (mine, other) = (opened(), SharedWords.of(environment, layout: 2))
+    #expect(other.open(making: 64))
     other.set(1, 5)
     // `mine` still uses the replaced file, so its writes reach no other process.
     mine.set(1, 6)
@@ -168,8 +170,7 @@ import Testing
   }
 
   @Test func `files of another store in the directory are neither replaced nor removed`() throws {
-    let words = SharedWords.of(environment)
-    #expect(words.open(making: 64))
+    let words = opened()
     words.set(1, 5)
     try FileManager.default.moveItem(atPath: directory.store, toPath: directory.path + "/former")
     let other = try Fixture.open(directory.store)
@@ -182,8 +183,7 @@ import Testing
   }
 
   @Test func `after closing nothing can be stored, and what was read can still be read`() throws {
-    let words = SharedWords.of(environment)
-    #expect(words.open(making: 64))
+    let words = opened()
     words.set(1, 1)
     environment.close()
     #expect(words.value(1) == 1 && !words.isWritable)
@@ -220,8 +220,7 @@ import Testing
   }
 
   @Test func `exchanges of several processes are not lost`() throws {
-    let words = SharedWords.of(environment)
-    #expect(words.open(making: 64))
+    let words = opened()
     let peers = try (0..<2).map { _ in try PeerProcess("words", directory.store, saying: "open") }
     for peer in peers { #expect(try peer.ask("open 64") == "true 64") }
     for peer in peers { try peer.tell("count 20000") }
@@ -230,8 +229,7 @@ import Testing
   }
 
   @Test func `readers in threads follow many replacements and never see a torn file`() throws {
-    let (words, other) = (SharedWords.of(environment), SharedWords.of(environment))
-    #expect(words.open(making: 64) && other.open(making: 64))
+    let (words, other) = (opened(), opened())
     let rounds = 60
     try inThreads(3) { thread in
       if thread == 0 {

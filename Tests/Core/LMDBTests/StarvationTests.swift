@@ -109,9 +109,7 @@ struct `Without permission to write` {
 
   /// Makes a store with one record. The store belongs to another user, who may only read the store. Root may also write.
   init() throws {
-    let environment = try Fixture.open(directory.store)
-    try environment.set([1], [7])
-    environment.close()
+    try Fixture.open(directory.store).set([1], [7])
     for words in [
       ["chmod", "755", directory.path], ["chmod", "-R", "u=rX,go=", directory.store],
       ["chown", "-R", "65534:65534", directory.store],

@@ -93,8 +93,12 @@ func openError(_ call: () throws(OpenError) -> Void) -> OpenError? {
   } catch { return error }
 }
 
+func openError(_ path: String, _ options: EnvironmentOptions = Fixture.options()) -> OpenError? {
+  openError { () throws(OpenError) in try Fixture.open(path, options).close() }
+}
+
 func refusal(_ path: String, _ options: EnvironmentOptions = Fixture.options()) -> OpenError.Kind? {
-  openError { () throws(OpenError) in try Fixture.open(path, options).close() }?.kind
+  openError(path, options)?.kind
 }
 
 extension TemporaryDirectory {

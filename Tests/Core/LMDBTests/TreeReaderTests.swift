@@ -37,7 +37,6 @@ import Testing
     for seed in TestSettings.seeds(corpus: 1) {
       let environment = try Fixture.open(
         directory.store + "\(seed)", Fixture.options(durability: .temporary))
-      defer { environment.close() }
       var content = Content(random: SeededRNG(seed: seed))
       // Makes the first comparison while the second database has no records.
       try compare(environment, &content, seed)
@@ -162,42 +161,44 @@ extension Cursor.Record {
     var models: [[Int: [UInt8]]] = [[:], [:]]
     for _ in 0..<30 {
       let before = models
-      let isKept = try keepingOrNot(&random) { transaction, random in
-        for _ in 0..<200 {
-          let database = Int.random(in: 0..<2, using: &random)
-          let number = Int.random(in: 0..<400, using: &random)
-          let name = key(number)
-          let found = try transaction.locate(name.span, in: databases[database])?.array
-          #expect(found == models[database][number], "LARDER_SEED=\(seed)")
-          if Bool.random(using: &random) {
-            // Before the write, changes a key of a random database: in one of ten cases the located key, else another key.
-            let elsewhere = Int.random(in: 0..<2, using: &random)
-            let other = Int.random(in: 0..<10, using: &random) == 0 ? number : number ^ 1
-            let bytes = key(other)
+      do {
+        try environment.write { transaction in
+          for _ in 0..<200 {
+            let database = Int.random(in: 0..<2, using: &random)
+            let number = Int.random(in: 0..<400, using: &random)
+            let name = key(number)
+            let found = try transaction.locate(name.span, in: databases[database])?.array
+            #expect(found == models[database][number], "LARDER_SEED=\(seed)")
             if Bool.random(using: &random) {
-              try transaction.put([7, 7].span, for: bytes.span, in: databases[elsewhere])
-              models[elsewhere][other] = [7, 7]
+              // Before the write, changes a key of a random database: in one of ten cases the located key, else another key.
+              let elsewhere = Int.random(in: 0..<2, using: &random)
+              let other = Int.random(in: 0..<10, using: &random) == 0 ? number : number ^ 1
+              let bytes = key(other)
+              if Bool.random(using: &random) {
+                try transaction.put([7, 7].span, for: bytes.span, in: databases[elsewhere])
+                models[elsewhere][other] = [7, 7]
+              } else {
+                let wasThere = try transaction.remove(bytes.span, from: databases[elsewhere])
+                #expect(wasThere == (models[elsewhere].removeValue(forKey: other) != nil))
+              }
+            }
+            if Int.random(in: 0..<4, using: &random) == 0 {
+              let wasThere = try transaction.remove(name.span, from: databases[database])
+              #expect(wasThere == (models[database].removeValue(forKey: number) != nil))
             } else {
-              let wasThere = try transaction.remove(bytes.span, from: databases[elsewhere])
-              #expect(wasThere == (models[elsewhere].removeValue(forKey: other) != nil))
+              let isLarge = Int.random(in: 0..<20, using: &random) == 0
+              let count = Int.random(in: 0..<(isLarge ? 9000 : 300), using: &random)
+              let value = Fixture.filling(
+                number, count: Bool.random(using: &random) ? found?.count ?? count : count)
+              try transaction.put(count: value.count, for: name.span, in: databases[database]) {
+                for byte in value { $0.append(byte) }
+              }
+              models[database][number] = value
             }
           }
-          if Int.random(in: 0..<4, using: &random) == 0 {
-            let wasThere = try transaction.remove(name.span, from: databases[database])
-            #expect(wasThere == (models[database].removeValue(forKey: number) != nil))
-          } else {
-            let isLarge = Int.random(in: 0..<20, using: &random) == 0
-            let count = Int.random(in: 0..<(isLarge ? 9000 : 300), using: &random)
-            let value = Fixture.filling(
-              number, count: Bool.random(using: &random) ? found?.count ?? count : count)
-            try transaction.put(count: value.count, for: name.span, in: databases[database]) {
-              for byte in value { $0.append(byte) }
-            }
-            models[database][number] = value
-          }
+          if random.chance(percent: 25) { throw Stop() }
         }
-      }
-      if !isKept { models = before }
+      } catch is Stop { models = before }
       let read = try environment.beginRead()
       for (database, model) in zip(databases, models) {
         let statistics = try read.statistics(of: database)
@@ -210,20 +211,5 @@ extension Cursor.Record {
       }
     }
     #expect(depth >= 3)
-  }
-
-  /// Runs a write, and discards the write in one of four cases. Returns whether the write was committed.
-  private func keepingOrNot(
-    _ random: inout SeededRNG, _ body: (inout WriteTransaction, inout SeededRNG) throws -> Void
-  ) throws -> Bool {
-    var generator = random
-    defer { random = generator }
-    do {
-      try environment.write { transaction in
-        try body(&transaction, &generator)
-        if Int.random(in: 0..<4, using: &generator) == 0 { throw Stop() }
-      }
-      return true
-    } catch is Stop { return false }
   }
 }
