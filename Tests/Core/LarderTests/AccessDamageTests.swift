@@ -6,8 +6,6 @@ import Testing
 @testable import Larder
 
 @Suite struct AccessDamage {
-  private let seed = TestSettings.seed
-
   enum Harm: CaseIterable {
     case lost, old, scribbled, header, truncated, emptied, longer, foreign, directory
   }
@@ -15,7 +13,7 @@ import Testing
   @Test(arguments: Harm.allCases)
   func `a lost, old, damaged or foreign table changes nothing that is read`(_ harm: Harm) throws {
     try withTemporaryDirectory { path in
-      var random = SeededRNG(seed: seed)
+      var random = SeededRNG()
       let table = path + "/s/access"
       let manager = FileManager.default
       var expected = try fill(path + "/s", keys: 0..<300, &random)
@@ -23,24 +21,18 @@ import Testing
       expected.merge(try fill(path + "/s", keys: 300..<600, &random)) { $1 }
       var bytes = try #require(manager.contents(atPath: table))
       switch harm {
-      case .lost: break
+      case .lost, .directory: try manager.removeItem(atPath: table)
       case .old: bytes = old
-      case .scribbled:
-        for place in 128..<bytes.count { bytes[place] = .random(in: .min ... .max, using: &random) }
+      case .scribbled: bytes = bytes.prefix(128) + random.bytes(bytes.count - 128)
       case .header:
-        for _ in 0..<3 {
-          bytes[.random(in: 0..<128, using: &random)] ^=
-            1 << UInt8.random(in: 0..<8, using: &random)
-        }
+        for _ in 0..<3 { bytes[random.next(in: 0..<128)] ^= 1 << UInt8(random.next(in: 0..<8)) }
       case .truncated: bytes = bytes.prefix(.random(in: 1..<bytes.count, using: &random))
       case .emptied: bytes = Data()
       case .longer: bytes += Data(count: 24 * 4096)
       case .foreign:
         _ = try fill(path + "/other", keys: 0..<300, &random)
         bytes = try #require(manager.contents(atPath: path + "/other/access"))
-      case .directory: break
       }
-      try manager.removeItem(atPath: table)
       if harm == .directory {
         try manager.createDirectory(atPath: table, withIntermediateDirectories: false)
       } else if harm != .lost {
@@ -49,16 +41,16 @@ import Testing
       let store = try Store(at: path + "/s")
       let notes = store.namespace("notes")
       for (key, value) in expected {
-        #expect(try notes.bytes("\(key)") == value, "LARDER_SEED=\(seed)")
+        #expect(try notes.bytes("\(key)") == value, "LARDER_SEED=\(random.seed)")
       }
       // Expects that the newest entry is always there, that the limit always holds, and that only written values are found.
       try store.declare(Rules(limits: Limits(entries: 400)), for: "notes")
       for number in 0..<2000 {
-        let key = Int.random(in: 0..<1200, using: &random)
+        let key = random.next(in: 0..<1200)
         try use(key, of: notes, [UInt8(truncatingIfNeeded: number)], &expected, number)
       }
       #expect(try notes.count() == 400)
-      try store.verifyAndClose("LARDER_SEED=\(seed)")
+      try store.verifyAndClose("LARDER_SEED=\(random.seed)")
     }
   }
 
@@ -67,43 +59,38 @@ import Testing
     _ key: Int, of notes: Store.Namespace, _ value: [UInt8], _ expected: inout [Int: [UInt8]],
     _ step: Int
   ) throws {
+    let moment: Comment = "LARDER_SEED=\(TestSettings.seed), step \(step)"
     let found = try notes.bytes("\(key)")
-    try #require(found == nil || found == expected[key], "LARDER_SEED=\(seed), step \(step)")
+    try #require(found == nil || found == expected[key], moment)
     guard found == nil else { return }
     expected[key] = value
     try notes.set(value, for: "\(key)")
-    try #require(try notes.bytes("\(key)") == value, "LARDER_SEED=\(seed), step \(step)")
+    try #require(try notes.bytes("\(key)") == value, moment)
   }
 
   @Test func `nonsense that somebody writes into a table changes nothing that is read`() throws {
     try withStore { store, _ in
-      var random = SeededRNG(seed: seed)
+      var random = SeededRNG()
       let notes = store.namespace("notes")
       try store.declare(Rules(limits: Limits(entries: 100, bytes: 5000)), for: "notes")
       var expected: [Int: [UInt8]] = [:]
       for number in 0..<3000 {
-        scribble(store, 200, &random)
-        let key = Int.random(in: 0..<400, using: &random)
+        // Overwrites random words of the table, and in half of the rounds also a word of the table's header.
+        let view = store.engine.access.words.view
+        for _ in 0..<200 {
+          view[random.next(in: 0..<view.count)] = UInt32(truncatingIfNeeded: random.next())
+        }
+        if random.chance(percent: 50) {
+          view.setNote(random.next(in: 0..<SharedTable.View.noteCount), random.next())
+        }
+        let key = random.next(in: 0..<400)
         let value = [UInt8](
           repeating: UInt8(truncatingIfNeeded: number), count: .random(in: 1...200, using: &random))
         try use(key, of: notes, value, &expected, number)
         let facts = try #require(try notes.info())
         try #require(
-          facts.entries <= 100 && facts.bytes <= 5000, "LARDER_SEED=\(seed), step \(number)")
+          facts.entries <= 100 && facts.bytes <= 5000, "LARDER_SEED=\(random.seed), step \(number)")
       }
-    }
-  }
-
-  /// Overwrites random words of the table, and in half of the calls also a word of the table's header.
-  private func scribble(_ store: Store, _ count: Int, _ random: inout SeededRNG) {
-    let words = store.engine.access.words
-    for _ in 0..<count {
-      let place = Int.random(in: 0..<words.view.count, using: &random)
-      words.view[place] = UInt32.random(in: .min ... .max, using: &random)
-    }
-    if Bool.random(using: &random) {
-      let note = Int.random(in: 0..<SharedTable.View.noteCount, using: &random)
-      words.view.setNote(note, UInt64.random(in: .min ... .max, using: &random))
     }
   }
 

@@ -1,36 +1,33 @@
 import Foundation
 import LarderSystem
-import Synchronization
 import TestSupport
 import Testing
 
 @testable import Larder
 
-@Suite struct ChangeProcessTests {
+@Suite struct ChangeProcessTests: StoreSuite {
   /// A clock for tests: the clock of the machine plus the added time. After a call of `stop`, the time does not change.
   private final class Machine: Sendable {
-    private let added = Atomic<Int64>(0)
-    private let stopped = Mutex<Int64?>(nil)
-    func advance(_ milliseconds: Int64) {
-      added.add(milliseconds, ordering: .sequentiallyConsistent)
-    }
+    private let added = Shared<Int64>(0)
+    private let stopped = Shared<Int64?>(nil)
+    func advance(_ milliseconds: Int64) { added.withLock { $0 += milliseconds } }
     func stop(at milliseconds: Int64) { stopped.withLock { $0 = milliseconds } }
-    var options: Store.Options {
-      with(Store.Options()) {
-        $0.hooks.machineClock = { [self] in
-          stopped.withLock { $0 } ?? SystemClock().monotonic.roundedUpMilliseconds
-            + added.load(ordering: .sequentiallyConsistent)
-        }
-      }
-    }
+
+    var now: Int64 { stopped.value ?? SystemClock().monotonic.roundedUpMilliseconds + added.value }
   }
 
-  private let machine = Machine()
+  private let machine: Machine
+  let fixture: StoreFixture
+
+  init() {
+    let machine = Machine()
+    let options = with(Store.Options()) { $0.hooks.machineClock = { machine.now } }
+    self.machine = machine
+    fixture = StoreFixture(onDisk: options, usesSystemClock: true)
+  }
 
   @Test func `a replay of what two processes do is the store`() async throws {
-    let directory = TemporaryDirectory()
     var random = SeededRNG()
-    let store = try Store(at: directory.path + "/s")
     let peer = try PeerProcess("commands", store.path, saying: "open")
     var watch = store.changes().makeAsyncIterator()
     var replay = Replay()
@@ -61,7 +58,6 @@ import Testing
     let last = try #require(await watch.next())
     #expect(
       last.key == Key("last") && last.process != Int(ProcessInfo.processInfo.processIdentifier))
-    try store.close()
   }
 
   @Test func `a process killed while it publishes leaves nothing out or wrong`() async throws {
@@ -87,97 +83,88 @@ import Testing
   }
 
   @Test func `the watch of a process that was killed ends by time`() throws {
-    try withStoreOnDisk(machine.options) { store, _ in
-      #expect(try !store.publishesChanges)
-      let first = try PeerProcess("watch", store.path, saying: "watching")
-      let second = try PeerProcess("watch", store.path, saying: "watching")
-      #expect(try store.publishesChanges)
-      try second.endInput()
-      #expect(second.line() == "closed")
-      #expect(try store.publishesChanges)
-      first.kill()
-      let end = Int64(store.engine.changes.ring.lease(0))
-      machine.stop(at: end - 1)
-      #expect(try store.publishesChanges)
-      machine.stop(at: end)
-      #expect(try !store.publishesChanges)
-      #expect(store.engine.changes.ring.watchedUntil == 0)
-      // A new watch takes lease 0, because the lease of the killed process is free again.
-      let ring = store.engine.changes.ring
-      var watch: Changes? = store.changes()
-      #expect(watch != nil && ring.lease(0) > 0 && ring.lease(1) == 0)
-      watch = nil
-      // Nobody renews this lease. No lease lasts an hour. So a lease that ends in an hour is from before a reboot and is ignored.
-      #expect(ring.exchangeWatched(0, for: UInt64(end)))
-      machine.stop(at: end - 1)
-      #expect(try store.publishesChanges)
-      machine.stop(at: end - 3_600_000)
-      #expect(try !store.publishesChanges)
-    }
+    #expect(try !store.publishesChanges)
+    let first = try PeerProcess("watch", store.path, saying: "watching")
+    let second = try PeerProcess("watch", store.path, saying: "watching")
+    #expect(try store.publishesChanges)
+    try second.endInput()
+    #expect(second.line() == "closed")
+    #expect(try store.publishesChanges)
+    first.kill()
+    let end = Int64(store.engine.changes.ring.lease(0))
+    machine.stop(at: end - 1)
+    #expect(try store.publishesChanges)
+    machine.stop(at: end)
+    #expect(try !store.publishesChanges)
+    #expect(store.engine.changes.ring.watchedUntil == 0)
+    // A new watch takes lease 0, because the lease of the killed process is free again.
+    let ring = store.engine.changes.ring
+    var watch: Changes? = store.changes()
+    #expect(watch != nil && ring.lease(0) > 0 && ring.lease(1) == 0)
+    watch = nil
+    // Nobody renews this lease. No lease lasts an hour. So a lease that ends in an hour is from before a reboot and is ignored.
+    #expect(ring.exchangeWatched(0, for: UInt64(end)))
+    machine.stop(at: end - 1)
+    #expect(try store.publishesChanges)
+    machine.stop(at: end - 3_600_000)
+    #expect(try !store.publishesChanges)
   }
 
   /// A process cannot map or make the file if it has no descriptors left.
   @Test func `a writer that could not publish records a gap as soon as it can`() throws {
-    try withStoreOnDisk(machine.options) { store, notes in
-      let watcher = try PeerProcess("watch", store.path, saying: "watching")
-      let (file, files) = (store.path + "/changes", FileManager.default)
-      func set(_ rights: Int) throws {
-        try files.setAttributes([.posixPermissions: rights], ofItemAtPath: file)
-      }
-      try set(0o644)
-      try files.createDirectory(atPath: file + ".new", withIntermediateDirectories: false)
-      try notes.set("v", for: "k")
-      try set(0o600)
-      try files.removeItem(atPath: file + ".new")
-      let ring = store.engine.changes.ring
-      let gaps = try #require(try SharedTable.word(4, of: .changes, in: store.path))
-      #expect(!ring.isUsable)
-      machine.advance(1000)
-      try notes.set("v", for: "k")
-      #expect(ring.position.gaps == gaps &+ 1)
-      watcher.kill()
+    let watcher = try PeerProcess("watch", store.path, saying: "watching")
+    let (file, files) = (store.path + "/changes", FileManager.default)
+    func set(_ rights: Int) throws {
+      try files.setAttributes([.posixPermissions: rights], ofItemAtPath: file)
     }
+    try set(0o644)
+    try files.createDirectory(atPath: file + ".new", withIntermediateDirectories: false)
+    try notes.set("v", for: "k")
+    try set(0o600)
+    try files.removeItem(atPath: file + ".new")
+    let ring = store.engine.changes.ring
+    let gaps = try #require(try SharedTable.word(4, of: .changes, in: store.path))
+    #expect(!ring.isUsable)
+    machine.advance(1000)
+    try notes.set("v", for: "k")
+    #expect(ring.position.gaps == gaps &+ 1)
+    watcher.kill()
   }
 
   @Test func `a deleted file hides no change from subscribers`() throws {
-    try withStoreOnDisk(machine.options) { store, notes in
-      let (watch, feed) = (store.changes().makeAsyncIterator(), store.engine.changes)
-      let file = store.path + "/changes"
-      try notes.set("v", for: "k")
-      #expect(watch.nextNow()?.kind == .set)
-      try FileManager.default.removeItem(atPath: file)
-      let watcher = try PeerProcess("watch", store.path, saying: "watching")
-      try notes.set("v", for: "k")
-      #expect(feed.ring.words.isInPlace && watch.nextNow()?.kind == .missed(nil))
-      watcher.kill()
-      try FileManager.default.removeItem(atPath: file)
-      machine.advance(Int64(ChangeLease.renewal))
-      _ = feed.poll(after: nil)
-      #expect(feed.ring.words.isInPlace && watch.nextNow()?.kind == .missed(nil))
-    }
+    let (watch, feed) = (store.changes().makeAsyncIterator(), store.engine.changes)
+    let file = store.path + "/changes"
+    try notes.set("v", for: "k")
+    #expect(watch.nextNow()?.kind == .set)
+    try FileManager.default.removeItem(atPath: file)
+    let watcher = try PeerProcess("watch", store.path, saying: "watching")
+    try notes.set("v", for: "k")
+    #expect(feed.ring.words.isInPlace && watch.nextNow()?.kind == .missed(nil))
+    watcher.kill()
+    try FileManager.default.removeItem(atPath: file)
+    machine.advance(Int64(ChangeLease.renewal))
+    _ = feed.poll(after: nil)
+    #expect(feed.ring.words.isInPlace && watch.nextNow()?.kind == .missed(nil))
   }
 
   @Test func `a watcher whose lease ended learns that it may have missed something`() async throws {
-    let directory = TemporaryDirectory()
-    let store = try Store(at: directory.path + "/s", options: machine.options)
     var watch = store.changes().makeAsyncIterator()
     var kinds: Set<Change.Kind> = []
     for round in 0..<50 where !kinds.contains(.missed(nil)) {
       machine.advance(Int64(ChangeLease.length) + 1)
       // The lease has ended, so this change is not published, except if the watch renewed its lease just before the write.
-      try await store.namespace("notes").set("v", for: round)
+      try await notes.set("v", for: round)
       kinds.insert(try #require(await watch.next()).kind)
     }
     #expect(kinds.contains(.missed(nil)) && kinds.isSubset(of: [.missed(nil), .set]))
     try await waitUntil { try store.publishesChanges }
-    try await store.namespace("notes").remove(0)
+    try await notes.remove(0)
     #expect(await watch.next()?.kind == .removed(.removed))
     // If no process writes between the end of a lease and its renewal, the watcher misses nothing.
     #expect(store.engine.changes.poll(after: nil) != nil)
     machine.advance(Int64(ChangeLease.length) + 1)
     try await waitUntil { try store.publishesChanges }
-    try await store.namespace("notes").set("v", for: 0)
+    try await notes.set("v", for: 0)
     #expect(await watch.next()?.kind == .set)
-    try store.close()
   }
 }

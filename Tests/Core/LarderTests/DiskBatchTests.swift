@@ -7,20 +7,15 @@ import Testing
 
 /// Batches of many small entries. The data file is so small that it has room for only a few copies of changed pages.
 struct DiskBatchTests {
-  /// Stores small entries, one by one, until 1,000 of them are evicted for the disk limit.
-  private func fill(_ notes: Store.Namespace, _ random: inout SeededRNG) throws {
-    while try notes.removals[.evictedForDisk] < 1000 {
-      try notes.set([UInt8](repeating: 1, count: 210), for: "\(random.next(in: 0..<1_000_000))")
-    }
-  }
-
   @Test(arguments: [(5_000_000, false), (8_000_000, false), (5_000_000, true)])
   func `a batch beyond the free pages succeeds if repeated, so do later ones`(
     disk: Int, throwsOwn: Bool
   ) throws {
     var random = SeededRNG()
     try withStoreOnDisk(unflushed(disk: disk)) { store, notes in
-      try fill(notes, &random)
+      while try notes.removals[.evictedForDisk] < 1000 {
+        try notes.set([UInt8](repeating: 1, count: 210), for: "\(random.next(in: 0..<1_000_000))")
+      }
       var failures = 0
       for _ in 0..<40 {
         let keys = (0..<400).map { _ in "\(random.next(in: 0..<1_000_000))" }

@@ -114,15 +114,13 @@ import Testing
     let notes = store.namespace("notes")
     let isClosed: @Sendable () -> Bool = { store.engine.writes.queue.isClosed }
     try await whileHeld(store, until: isClosed) {
-      try await withThrowingTaskGroup(of: Void.self) { group in
-        for number in 0..<30 { group.addTask { try await notes.set("x", for: "\(number)") } }
-        try await store.engine.writes.queue.waitForWaiting(30)
-        let closing = inThread { try store.close() }
-        try await waitUntil { store.engine.writes.queue.isClosed }
-        #expect(await code { try await notes.set("x", for: "late") } == .closed)
-        try await group.waitForAll()
-        try await closing.value
-      }
+      async let writes: Void = inTasks(30) { try await notes.set("x", for: "\($0)") }
+      try await store.engine.writes.queue.waitForWaiting(30)
+      let closing = inThread { try store.close() }
+      try await waitUntil { store.engine.writes.queue.isClosed }
+      #expect(await code { try await notes.set("x", for: "late") } == .closed)
+      try await writes
+      try await closing.value
     }
     let again = try Store(at: path)
     #expect(try again.namespace("notes").count() == 30)
@@ -154,22 +152,18 @@ import Testing
   }
 
   @Test func `of many that replace one version one does, and an update sees it`() async throws {
-    try await notes.set("0", for: "a")
+    try await notes.set("former", for: "a")
     let version = try #require(try notes.entry(for: "a")?.version)
     let winners = Shared<[Int]>([])
     try await whileHeld(store, until: 17) {
-      try await withThrowingTaskGroup(of: Void.self) { group in
-        for number in 1...16 {
-          group.addTask {
-            if try await notes.replace(version, with: Array("\(number)".utf8), for: "a") {
-              winners.withLock { $0.append(number) }
-            }
-          }
+      async let replacements: Void = inTasks(16) { number in
+        if try await notes.replace(version, with: Array("\(number)".utf8), for: "a") {
+          winners.withLock { $0.append(number) }
         }
-        try await store.engine.writes.queue.waitForWaiting(16)
-        group.addTask { try await notes.update("a") { bytes in (bytes ?? []) + [33] } }
-        try await group.waitForAll()
       }
+      try await store.engine.writes.queue.waitForWaiting(16)
+      try await notes.update("a") { bytes in (bytes ?? []) + [33] }
+      try await replacements
     }
     let winner = try #require(winners.value.count == 1 ? winners.value[0] : nil)
     #expect(try notes.text("a") == "\(winner)!")

@@ -92,22 +92,6 @@ import Testing
     }
   }
 
-  /// Runs `write` on another thread. Meanwhile this thread has an open write of the store, and waits for the other thread.
-  private func outcome(
-    waitingInside store: Store, for write: @escaping @Sendable () throws -> Void
-  ) throws -> LarderError? {
-    let found = Shared<LarderError?>(nil)
-    try store.write { batch in
-      // `write` must throw. Otherwise both threads would wait for each other without end.
-      try inThreads(1) { _ in
-        let error = thrown(write)
-        found.withLock { $0 = error }
-      }
-      try batch.set("outer", for: "outer", in: store.namespace("notes"))
-    }
-    return found.value
-  }
-
   @Test func `a write on a thread that an open write waits for fails at its lock timeout`() throws {
     let store = try Store.temporary(options: Store.Options(lockTimeout: .milliseconds(100)))
     let notes = store.namespace("notes")
@@ -117,10 +101,16 @@ import Testing
       { try store.purge() }, { try store.declare(Rules(), for: "notes") },
     ]
     for write in writes {
-      let error = try outcome(waitingInside: store, for: write)
-      #expect(error?.code == .busy)
-      #expect(error?.message.contains("100 ms") == true, "\(error?.message ?? "")")
-      #expect(error?.hint?.contains("inside `write`") == true)
+      try store.write { batch in
+        // `write` must throw. Otherwise both threads would wait for each other without end.
+        try inThreads(1) { _ in
+          let error = thrown(write)
+          #expect(error?.code == .busy)
+          #expect(error?.message.contains("100 ms") == true, "\(error?.message ?? "")")
+          #expect(error?.hint?.contains("inside `write`") == true)
+        }
+        try batch.set("outer", for: "outer", in: notes)
+      }
     }
     try notes.set("later", for: "k")
     #expect(try notes.text("k") == "later" && notes.text("outer") == "outer")

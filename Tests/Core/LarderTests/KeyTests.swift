@@ -26,7 +26,8 @@ import Testing
   }
 }
 
-@Suite struct KeyEncodingTests {
+@Suite struct KeyEncodingTests: StoreSuite {
+  let fixture = StoreFixture()
   private enum Station: String, StoreKey { case thun, bern }
   private enum Line: Int, StoreKey { case one = 1 }
 
@@ -78,7 +79,6 @@ import Testing
     #expect(Key(uuid).bytes == (0..<16).map { UInt8($0) * 0x11 })
     #expect(Key(Station.thun) == Key("thun") && Key(Line.one) == Key(1))
     #expect(Key("substring".prefix(3)) == Key("sub"))
-    let store = try Store.temporary()
     let boards = store.cache(of: Int.self, in: "boards")
     try boards.set(1, for: Station.bern)
     try boards.set(2, for: url)
@@ -86,11 +86,9 @@ import Testing
     #expect(try boards.values(for: [Station.bern, .thun]) == [1, nil])
     #expect(try boards.value(for: "bern") == 1 && boards.value(for: UInt16(1)) == 3)
     #expect(try boards.value(for: url) == 2)
-    #expect(try store.verify().faults == [])
   }
 
   @Test func `every read misses an impossible key or name, every write refuses it`() async throws {
-    let store = try Store.temporary()
     let possible = store.cache(TextCodec(), in: "notes")
     try await possible.set("v", for: "k")
     let cases: [(Larder.Cache<String>, [UInt8])] = [
@@ -124,16 +122,15 @@ import Testing
       #expect(loaded.value == "loaded" && !loaded.isCommitted)
       #expect((loaded.error as? LarderError)?.code == .invalidArgument)
     }
-    #expect(try store.namespaces().map(\.name) == ["notes"] && store.verify().faults == [])
+    #expect(try store.namespaces().map(\.name) == ["notes"])
   }
 
   @Test func `a date that is not a number is refused`() throws {
-    let notes = try Store.temporary().namespace("notes")
     let never = Date(timeIntervalSince1970: .nan)
     #expect(
       failure { try notes.set("v", for: "k", expires: .at(Timestamp(never))) } == .invalidArgument)
     let rules = Rules(expires: .at(Timestamp(never)))
-    #expect(failure { try notes.store.declare(rules, for: "n") } == .invalidArgument)
+    #expect(failure { try store.declare(rules, for: "n") } == .invalidArgument)
   }
 }
 
@@ -141,13 +138,11 @@ import Testing
   @Test func `no two of a hundred thousand keys of all lengths collide`() {
     let hash = KeyHash()
     var hashes: Set<UInt64> = []
-    var count = 0
     for number in 0..<100_000 {
       let key = Array("\(number)".utf8) + [UInt8](repeating: 0, count: number % 40)
       hashes.insert(hash.hash(of: key.span))
-      count += 1
     }
-    #expect(hashes.count == count)
+    #expect(hashes.count == 100_000)
   }
 
   @Test func `each byte of a key counts, and its length`() {
@@ -166,13 +161,8 @@ import Testing
 
   /// The keys have the same checksum for every seed, because the first word of each key makes the product in the checksum 0.
   @Test func `keys that are chosen to collide do not`() {
-    var keys: [[UInt8]] = []
-    for number in 0..<1000 as Range<UInt64> {
-      var key: [UInt8] = []
-      key.append(word: 0xE703_7ED1_A0B4_28DB)
-      key.append(word: number)
-      keys.append(key)
-    }
+    let first = [UInt8](littleEndian: 0xE703_7ED1_A0B4_28DB as UInt64)
+    let keys = (0..<1000).map { first + [UInt8](littleEndian: UInt64($0)) }
     let seed = UInt64.random(in: .min ... .max)
     #expect(Set(keys.map { Checksum.of($0.span, seed: seed) }).count == 1)
     let hash = KeyHash()
