@@ -10,8 +10,7 @@ import Testing
   let directory = TemporaryDirectory()
 
   @Test func `a new store has only our files, private to the user, whatever the umask`() throws {
-    let peer = try PeerProcess(
-      "hold", directory.store, under: ["sh", "-c", "umask 000; exec \"$0\" \"$@\""], saying: "open")
+    let peer = try PeerProcess("hold", directory.store, under: inShell("umask 000"), saying: "open")
     let names = try FileManager.default.contentsOfDirectory(atPath: directory.store)
     #expect(
       names.sorted() == [

@@ -253,10 +253,9 @@ import Testing
 
   @Test(.enabled(if: canMount, "no right to mount a small file system"))
   func `on a full disk the store goes on without the file, or with the one it has`() throws {
-    let script = "mount -t tmpfs -o size=3m none \(directory.path) && exec \"$0\" \"$@\""
+    let script = "mount -t tmpfs -o size=3m none \(directory.path)"
     let peer = try PeerProcess(
-      "words", directory.path + "/full", under: ["unshare", "-m", "sh", "-c", script],
-      saying: "open")
+      "words", directory.path + "/full", under: ["unshare", "-m"] + inShell(script), saying: "open")
     for (question, answer) in [
       ("open 1048576", "false 0"), ("open 64", "true 64"), ("set 1 7", "set"),
       ("replace 1048576", "false 64"), ("get 1", "7"), ("files", "true false"), ("store", "done"),

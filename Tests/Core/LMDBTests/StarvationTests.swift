@@ -9,13 +9,9 @@ import Testing
 @Suite(.timeLimit(.minutes(20))) struct Starvation {
   let directory = TemporaryDirectory()
 
-  private func limited(_ limits: String) -> [String] {
-    ["sh", "-c", "\(limits); exec \"$0\" \"$@\""]
-  }
-
   @Test(arguments: 6...40)
   func `with few descriptors a store opens and is written, or throws an error`(limit: Int) throws {
-    let peer = try PeerProcess("starved", directory.store, under: limited("ulimit -n \(limit)"))
+    let peer = try PeerProcess("starved", directory.store, under: inShell("ulimit -n \(limit)"))
     let lines = peer.lines()
     let status = try peer.end()
     if lines.first == "open" {
@@ -30,7 +26,7 @@ import Testing
 
   @Test func `an open store needs no further descriptors`() throws {
     let peer = try PeerProcess(
-      "write-without-descriptors", directory.store, under: limited("ulimit -n 64"))
+      "write-without-descriptors", directory.store, under: inShell("ulimit -n 64"))
     #expect(peer.lines() == ["write done"])
   }
 
@@ -64,7 +60,7 @@ import Testing
   @Test func `a write beyond the limit of file sizes is an error, and all else stays`() throws {
     // 8195 blocks of 512 bytes are no multiple of the page size, so the system cuts off one write within a page.
     let peer = try PeerProcess(
-      "fill", directory.store, under: limited("ulimit -f 8195"),
+      "fill", directory.store, under: inShell("ulimit -f 8195"),
       saying: "write \(LMDBError.fileTooLarge)")
     #expect([peer.line(), peer.line()] == ["stored true true", "same true"])
     try peer.tell("go on")
@@ -75,7 +71,7 @@ import Testing
 
   @Test(arguments: [0, 1, 9, 40])
   func `a store that the process may not make so large is not created`(blocks: Int) throws {
-    let peer = try PeerProcess("fill", directory.store, under: limited("ulimit -f \(blocks)"))
+    let peer = try PeerProcess("fill", directory.store, under: inShell("ulimit -f \(blocks)"))
     let lines = peer.lines()
     #expect(try [0, 1, 2].contains(peer.end()), "\(lines)")
     try Fixture.open(directory.store).set(Fixture.bytes(0), [1])
@@ -84,7 +80,7 @@ import Testing
   @Test func `a store fits the address space of the process, and its map grows`() throws {
     // The limit is 3 GB, because the Swift libraries and the debug build already take several hundred megabytes.
     let peer = try PeerProcess(
-      "fill-in-little-space", directory.store, ["200"], under: limited("ulimit -v 3000000"))
+      "fill-in-little-space", directory.store, ["200"], under: inShell("ulimit -v 3000000"))
     let lines = peer.lines()
     let mapped = try #require(
       lines.first?.split(separator: " ").last.flatMap { Int($0) }, "\(lines)")
@@ -190,9 +186,8 @@ struct `Without permission to write` {
   func `a store on a read-only mount is read`() throws {
     let mount = directory.path + "/mount"
     try FileManager.default.createDirectory(atPath: mount, withIntermediateDirectories: false)
-    let script =
-      "mount --bind \(directory.store) \(mount) && mount -o remount,bind,ro \(mount) && exec \"$0\" \"$@\""
-    let prefix = ["unshare", "-m", "sh", "-c", script]
+    let script = "mount --bind \(directory.store) \(mount) && mount -o remount,bind,ro \(mount)"
+    let prefix = ["unshare", "-m"] + inShell(script)
     let peer = try PeerProcess("read-without-permission", mount, under: prefix, saying: "read [7]")
     #expect(peer.line()?.hasPrefix("write ") == true)
   }

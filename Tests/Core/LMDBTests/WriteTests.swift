@@ -87,10 +87,10 @@ import Testing
   func `a full disk is named, nothing stored is lost, and freed space is enough to go on`() throws {
     let script = """
       mount -t tmpfs -o size=3m none \(directory.path) && dd if=/dev/zero of=\(directory.path)/weight bs=1k \
-      count=500 2>/dev/null && exec "$0" "$@"
+      count=500 2>/dev/null
       """
     let peer = try PeerProcess(
-      "fill", directory.path + "/full", under: ["unshare", "-m", "sh", "-c", script],
+      "fill", directory.path + "/full", under: ["unshare", "-m"] + inShell(script),
       saying: "write full")
     #expect([peer.line(), peer.line()] == ["stored true true", "same true"])
     #expect(Process.succeeds(["rm", "/proc/\(peer.identifier)/root\(directory.path)/weight"]))

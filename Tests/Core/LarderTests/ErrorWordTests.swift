@@ -30,9 +30,8 @@ import Testing
     let words = words(body)
     #expect(words.hasPrefix("busy: \(path)"), sourceLocation: sourceLocation)
     #expect(words.contains(lock), "\(words)", sourceLocation: sourceLocation)
-    #expect(
-      words.contains("process \(holder.identifier) (LarderPeer)"), "\(words)",
-      sourceLocation: sourceLocation)
+    let process = "process \(holder.identifier) (LarderPeer)"
+    #expect(words.contains(process), "\(words)", sourceLocation: sourceLocation)
     #expect(!words.hasSuffix("no remedy"), sourceLocation: sourceLocation)
   }
 
@@ -187,9 +186,7 @@ import Testing
     try makeStore()
     var failed = 0
     for limit in 14..<26 {
-      for line in try lines(
-        "compact", under: ["sh", "-c", "ulimit -n \(limit); exec \"$0\" \"$@\""])
-      {
+      for line in try lines("compact", under: inShell("ulimit -n \(limit)")) {
         expectWords(line, "\(limit) descriptors")
         if line.contains("open files") { failed += 1 }
       }

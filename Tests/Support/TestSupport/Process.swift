@@ -31,6 +31,11 @@ extension Process {
   package static func succeeds(_ words: [String]) -> Bool { (try? output(of: words))?.status == 0 }
 }
 
+/// The words that, in front of a command, run `script` in a shell and then the command.
+package func inShell(_ script: String) -> [String] {
+  ["sh", "-c", "\(script) && exec \"$0\" \"$@\""]
+}
+
 /// The processor time that the calling thread spends in `body`.
 ///
 /// Other work of the machine changes elapsed time, but hardly processor time, which tells linear from quadratic cost.
