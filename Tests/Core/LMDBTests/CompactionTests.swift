@@ -6,6 +6,8 @@ import Testing
 
 @Suite struct Compaction {
   let directory = TemporaryDirectory()
+  let environment: Environment
+  init() throws { environment = try Fixture.open(directory.store) }
 
   /// All records of both databases. Omits LMDB's own record about the second database, which LMDB keeps in the main database.
   private func records(_ environment: Environment) throws -> [[UInt8]: [UInt8]] {
@@ -21,7 +23,7 @@ import Testing
     return records
   }
 
-  private func fill(_ environment: Environment) throws {
+  private func fill() throws {
     var random = SeededRNG(seed: seed)
     let databases = [Database.main, environment.databases[0]]
     for round in 0..<40 {
@@ -40,8 +42,7 @@ import Testing
   }
 
   @Test func `the file shrinks; its records and what follows its last commit stay`() throws {
-    let environment = try Fixture.open(directory.store)
-    try fill(environment)
+    try fill()
     let before = try records(environment)
     let (size, last) = (environment.fileSize, environment.lastTransaction)
     var steps: [Int] = []
@@ -65,12 +66,11 @@ import Testing
   }
 
   @Test func `an empty environment, and one without commits, can be compacted`() throws {
-    try Fixture.open(directory.store).closeCompacting { _, _ in true }
+    try environment.closeCompacting { _, _ in true }
     #expect(try Fixture.open(directory.store).value(Fixture.signature) == [1])
   }
 
   @Test func `with another process present it is refused, and all goes on`() throws {
-    let environment = try Fixture.open(directory.store)
     let peer = try PeerProcess("hold", directory.store, saying: "open")
     #expect(failure { try environment.closeCompacting { _, _ in true } } == .occupied)
     try environment.set([5], [6])
@@ -83,8 +83,7 @@ import Testing
   }
 
   @Test func `nobody can open it meanwhile`() throws {
-    let environment = try Fixture.open(directory.store)
-    try fill(environment)
+    try fill()
     var peer: PeerProcess?
     try environment.closeCompacting { _, _ in
       if peer == nil {
@@ -99,8 +98,7 @@ import Testing
   }
 
   @Test func `stopped, it leaves everything as it was`() throws {
-    let environment = try Fixture.open(directory.store)
-    try fill(environment)
+    try fill()
     let before = try records(environment)
     var steps = 0
     let error = failure {
@@ -118,7 +116,7 @@ import Testing
 
   @Test func `a read that does not end keeps the old file`() throws {
     let environment = try Fixture.open(
-      directory.store, Fixture.options(lockTimeout: .milliseconds(50)))
+      directory.path + "/impatient", Fixture.options(lockTimeout: .milliseconds(50)))
     try environment.set([5], [6])
     let size = environment.fileSize
     try {
@@ -134,8 +132,7 @@ import Testing
   @Test(.timeLimit(.minutes(60)))
   func `a kill at any moment leaves the old file or the new one, and nothing else`() throws {
     var random = SeededRNG(seed: UInt64(seed))
-    let environment = try Fixture.open(directory.store)
-    try fill(environment)
+    try fill()
     let expected = try records(environment)
     environment.close()
     var (finished, leftovers) = (0, 0)
@@ -163,7 +160,6 @@ import Testing
   @Test func `a copy beside writers shows one commit`() throws {
     let peer = try PeerProcess("number", directory.store, ["1"])
     #expect(eventually { peer.soFar.count > 100 })
-    let environment = try Fixture.open(directory.store)
     var last = 0
     for round in 0..<5 {
       let path = directory.path + "/copy\(round)"
@@ -179,7 +175,8 @@ import Testing
   }
 
   @Test func `a copy of a temporary environment is not temporary`() throws {
-    let environment = try Fixture.open(directory.store, Fixture.options(durability: .temporary))
+    let environment = try Fixture.open(
+      directory.path + "/temporary", Fixture.options(durability: .temporary))
     try environment.set([5], [6])
     try environment.copyCompacted(to: directory.path + "/copy") { _, _ in true }
     let copy = try Fixture.open(directory.path + "/copy")
@@ -188,7 +185,6 @@ import Testing
   }
 
   @Test func `a copy goes where nothing is, and stopped it is not there`() throws {
-    let environment = try Fixture.open(directory.store)
     func refused(_ path: String, _ shouldContinue: Bool = true) -> OpenError? {
       openError { () throws(OpenError) in
         try environment.copyCompacted(to: path) { _, _ in shouldContinue }

@@ -145,10 +145,8 @@ import Testing
 
   @Test func `a lock file full of zeros is an error, not a crash`() throws {
     _ = try environment.value([5])
-    #expect(
-      Process.succeeds([
-        "dd", "if=/dev/zero", "of=\(store)/lock.mdb", "bs=65536", "count=1", "conv=notrunc",
-      ]))
+    let command = "dd if=/dev/zero of=\(store)/lock.mdb bs=65536 count=1 conv=notrunc"
+    #expect(Process.succeeds(["sh", "-c", command]))
     #expect(failure { _ = try environment.value([5]) } != nil)
     #expect(failure { try environment.set([5], [7]) } != nil)
     #expect(environment.close())

@@ -107,7 +107,24 @@ extension `Pages that a write can count on` {
     var found: [Bool] = []
     var missed = 0
     for position in Self.lists - 6...Self.lists + 6 {
-      let run = try lookForRunInList(position, of: open("\(position)"))
+      // Only one of the free lists has a run of `Self.run` pages: the list `position`.
+      let environment = try open("\(position)")
+      try environment.set([1], Fixture.filling(1, count: Self.run * 4096 - 16))
+      for number in 0..<20 { try environment.set(Fixture.bytes(number), [1]) }
+      do {
+        let read = try environment.beginRead()
+        // Each commit takes pages at the end of the file. Some of these pages stay in use, so the pages that the next commit
+        // frees are not consecutive.
+        for list in 0..<Self.lists + 20 {
+          try environment.write { transaction in
+            try transaction.put(list, size: 3000)
+            if list == position { try transaction.remove([1].span, from: .main) }
+          }
+        }
+        #expect(try read.copy(Fixture.signature) == [1])
+      }
+      environment.setFileLimit((environment.info.pages + 2) * 4096)
+      let run = try lookForRun(environment, pages: Self.run, after: 1, taken: 1)
       #expect(!run.promised || run.found, "in list \(position)")
       found.append(run.found)
       if run.promised != run.found { missed += 1 }
@@ -115,28 +132,6 @@ extension `Pages that a write can count on` {
     #expect(found.first == true && found.last == false, "\(found)")
     // LMDB first takes a page for the root. So LMDB may need one list more than `hasRun` assumes, and find a run not promised.
     #expect(missed <= 1)
-  }
-
-  /// Looks for a run of `Self.run` pages that only one of many free lists has: the list `position`.
-  private func lookForRunInList(_ position: Int, of environment: Environment) throws
-    -> (promised: Bool, found: Bool)
-  {
-    try environment.set([1], Fixture.filling(1, count: Self.run * 4096 - 16))
-    for number in 0..<20 { try environment.set(Fixture.bytes(number), [1]) }
-    do {
-      let read = try environment.beginRead()
-      // Each commit takes pages at the end of the file. Some of these pages stay in use, so the pages that the next commit
-      // frees are not consecutive.
-      for list in 0..<Self.lists + 20 {
-        try environment.write { transaction in
-          try transaction.put(list, size: 3000)
-          if list == position { try transaction.remove([1].span, from: .main) }
-        }
-      }
-      #expect(try read.copy(Fixture.signature) == [1])
-    }
-    environment.setFileLimit((environment.info.pages + 2) * 4096)
-    return try lookForRun(environment, pages: Self.run, after: 1, taken: 1)
   }
 }
 

@@ -21,8 +21,7 @@ import Testing
         try body(&transaction)
         throw Stop()
       }
-    } catch is Stop {
-    }
+    } catch is Stop {}
   }
 
   @Test func `those in use and the free ones are all pages of the file`() throws {
@@ -137,12 +136,6 @@ import Testing
     #expect(total > 50, "LARDER_SEED=\(seed)")
   }
 
-  /// An upper bound for the number of pages that a commit needs to rewrite the free lists, for up to twelve named databases.
-  /// LMDB stores one list of all pages that the transaction frees, which needs consecutive pages: one for each 500 freed pages.
-  private static func pagesOfCommit(available: Int, freeing: Int) -> Int {
-    32 + (available + freeing) / 128
-  }
-
   /// Removes values and stores other values until only the pages for the commit are left. Returns the number of stored values.
   private func takeAllButCommit(_ environment: Environment, limit: Int, removals: Int) throws -> Int
   {
@@ -156,7 +149,9 @@ import Testing
         if try transaction.remove(name.span, from: .main) { touched += before.depth }
       }
       let freed = try before.pages - transaction.statistics(of: .main).pages + touched
-      let left = Self.pagesOfCommit(available: available, freeing: freed)
+      // An upper bound for the number of pages that a commit needs to rewrite the free lists, for up to twelve named databases.
+      // LMDB stores one list of all pages that the transaction frees, which needs consecutive pages: one for each 500 pages.
+      let left = 32 + (available + freed) / 128
       var stored = 0
       while try transaction.statistics(of: second).pages + touched + left + 3 < available {
         try transaction.put(stored, size: 3000, in: second)

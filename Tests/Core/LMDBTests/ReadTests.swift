@@ -144,13 +144,6 @@ import Testing
     environment = try Fixture.open(directory.store, Fixture.options(durability: .temporary))
   }
 
-  private var mine: Int { Int(getpid()) }
-
-  private func isBlocking(_ process: Int, _ transaction: UInt64) throws -> Bool {
-    let reader = try environment.blockingReader()
-    return reader?.process == process && reader?.transaction == transaction
-  }
-
   @Test func `is none if nobody reads, or what is read is the newest`() throws {
     #expect(try environment.blockingReader() == nil)
     try environment.set([1], [1])
@@ -162,7 +155,8 @@ import Testing
   @Test func `is this process if it looks at what was before the newest commit`() throws {
     let read = try environment.beginRead()
     try environment.set([1], [1])
-    #expect(try isBlocking(mine, read.id))
+    let reader = try environment.blockingReader()
+    #expect(reader?.process == Int(getpid()) && reader?.transaction == read.id)
     let inside = try environment.write { _ in try environment.blockingReader() }
     #expect(inside?.transaction == read.id)
   }
@@ -182,11 +176,12 @@ import Testing
     let second = try PeerProcess("read", directory.store, ["40"], saying: "reading")
     let read = try environment.beginRead()
     try environment.set([1], [2])
-    #expect(try isBlocking(first.identifier, snapshot))
+    let reader = try environment.blockingReader()
+    #expect(reader?.process == first.identifier && reader?.transaction == snapshot)
     #expect(try first.end() == 0)
     #expect(try environment.blockingReader()?.transaction == snapshot + 1)
     #expect(try second.end() == 0)
-    #expect(try environment.blockingReader()?.process == mine)
+    #expect(try environment.blockingReader()?.process == Int(getpid()))
     #expect(read.id == snapshot + 1)
   }
 

@@ -70,8 +70,7 @@ import Testing
     try makeStore()
     var bytes = try Data(contentsOf: URL(fileURLWithPath: data))
     bytes[20] = 9
-    try bytes.write(to: URL(fileURLWithPath: data))
-    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: data)
+    try makePrivateFile(data, bytes)
     try expectRefusal(.notLMDB)
   }
 
@@ -129,8 +128,7 @@ import Testing
   @Test(arguments: ["data.mdb", "lock.mdb", "lock.opening"])
   func `a file that others may read`(name: String) throws {
     try makeStore()
-    try FileManager.default.setAttributes(
-      [.posixPermissions: 0o640], ofItemAtPath: store + "/" + name)
+    #expect(Process.succeeds(["chmod", "640", store + "/" + name]))
     try expectRefusal(.exposed)
     // A volume of a container may have given rights to all files, so the remedy must be for all files.
     #expect(openError(store)?.recoverySuggestion.hasPrefix("chmod -R go-rwx ") == true)

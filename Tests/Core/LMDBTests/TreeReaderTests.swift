@@ -110,12 +110,10 @@ import Testing
       moves.append("\(move)")
       try #require(found == expected, "seed \(seed), moves \(moves.suffix(8)), key \(key)")
     }
-    var record = try theirs.first()?.joined
-    var other = try ours.first()?.joined
+    var (record, other) = (try theirs.first()?.joined, try ours.first()?.joined)
     while record != nil || other != nil {
       try #require(record == other, "seed \(seed)")
-      record = try theirs.next()?.joined
-      other = try ours.next()?.joined
+      (record, other) = (try theirs.next()?.joined, try ours.next()?.joined)
     }
   }
 
