@@ -6,7 +6,9 @@ import Testing
 @testable import Larder
 
 /// Batches of many small entries. The data file is so small that it has room for only a few copies of changed pages.
-struct DiskBatchTests {
+struct DiskBatchTests: StoreSuite {
+  let fixture = StoreFixture(onDisk: unflushed(disk: 4_000_000), usesSystemClock: true)
+
   @Test(arguments: [(5_000_000, false), (8_000_000, false), (5_000_000, true)])
   func `a batch beyond the free pages succeeds if repeated, so do later ones`(
     disk: Int, throwsOwn: Bool
@@ -43,37 +45,31 @@ struct DiskBatchTests {
 
   @Test func `a batch of empty values beyond the free pages succeeds if repeated`() throws {
     var random = SeededRNG()
-    try withStoreOnDisk(unflushed(disk: 4_000_000)) { _, notes in
-      func keys(_ count: Int) -> [Int] { (0..<count).map { _ in random.next(in: 0..<1_000_000) } }
-      while try notes.removals[.evictedForDisk] < 1000 {
-        for key in keys(500) { try notes.set([UInt8](), for: key) }
-      }
-      let some = keys(400)
-      if failure({ try notes.fill(some, with: []) }) != nil { try notes.fill(some, with: []) }
-      #expect(try notes.count() > 400, "LARDER_SEED=\(random.seed)")
+    func keys(_ count: Int) -> [Int] { (0..<count).map { _ in random.next(in: 0..<1_000_000) } }
+    while try notes.removals[.evictedForDisk] < 1000 {
+      for key in keys(500) { try notes.set([UInt8](), for: key) }
     }
+    let some = keys(400)
+    if failure({ try notes.fill(some, with: []) }) != nil { try notes.fill(some, with: []) }
+    #expect(try notes.count() > 400, "LARDER_SEED=\(random.seed)")
   }
 
   @Test func `room for earlier batches is at most half of a file whose limit was lowered`() throws {
-    try withStoreOnDisk(unflushed(disk: 4_000_000)) { store, notes in
-      for index in 0..<3000 { try notes.set([UInt8](repeating: 1, count: 210), for: "\(index)") }
-      store.engine.writes.pagesForBatches.store(1_000_000, ordering: .relaxed)
-      try store.write { batch in try batch.set("v", for: "k", in: notes) }
-      #expect(try notes.count() > 1000)
-    }
+    for index in 0..<3000 { try notes.set([UInt8](repeating: 1, count: 210), for: "\(index)") }
+    store.engine.writes.pagesForBatches.store(1_000_000, ordering: .relaxed)
+    try store.write { batch in try batch.set("v", for: "k", in: notes) }
+    #expect(try notes.count() > 1000)
   }
 
   @Test func `a batch that no eviction makes room for says so`() throws {
-    try withStoreOnDisk(unflushed(disk: 4_000_000)) { store, notes in
-      for attempt in 0..<3 {
-        let code = failure {
-          try notes.fill((0..<20_000).map { "\($0)" }, with: [UInt8](repeating: 2, count: 210))
-        }
-        #expect(code == .full, "attempt \(attempt)")
+    for attempt in 0..<3 {
+      let code = failure {
+        try notes.fill((0..<20_000).map { "\($0)" }, with: [UInt8](repeating: 2, count: 210))
       }
-      try notes.set("small", for: "after")
-      #expect(try notes.bytes("after") == Array("small".utf8))
+      #expect(code == .full, "attempt \(attempt)")
     }
+    try notes.set("small", for: "after")
+    #expect(try notes.bytes("after") == Array("small".utf8))
   }
 
   /// Stores small entries in random order, every tenth with the attributes, until the data file is full. Returns the keys.

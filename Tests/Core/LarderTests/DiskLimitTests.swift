@@ -4,27 +4,23 @@ import Testing
 
 @testable import Larder
 
-struct DiskLimitTests {
+struct DiskLimitTests: StoreSuite {
+  let fixture = StoreFixture(onDisk: unflushed(disk: 4_000_000), usesSystemClock: true)
   private let directory = TemporaryDirectory()
   private var path: String { directory.path }
   private func fileSize(_ store: Store) -> Int { store.engine.environment.fileSize }
 
   @Test func `the data file never grows beyond its limit`() throws {
     var random = SeededRNG()
-    try withStoreOnDisk(unflushed(disk: 4_000_000)) { store, notes in
-      for _ in 0..<1500 {
-        let sizes = [
-          random.next(in: 0..<300), random.next(in: 0..<5000), random.next(in: 0..<60_000),
-        ]
-        try notes.set(
-          [UInt8](repeating: 1, count: sizes[random.next(in: 0..<3)]),
-          for: "\(random.next(in: 0..<100_000))")
-        if random.chance(percent: 5) { try notes.remove("\(random.next(in: 0..<100_000))") }
-        #expect(fileSize(store) <= 4_000_000, "LARDER_SEED=\(random.seed)")
-      }
-      #expect(try notes.removals[.evictedForDisk] > 100)
-      #expect(try notes.info()!.bytes > 1_500_000)
+    for _ in 0..<1500 {
+      let most = [300, 5000, 60_000][random.next(in: 0..<3)]
+      let value = [UInt8](repeating: 1, count: random.next(in: 0..<most))
+      try notes.set(value, for: "\(random.next(in: 0..<100_000))")
+      if random.chance(percent: 5) { try notes.remove("\(random.next(in: 0..<100_000))") }
+      #expect(fileSize(store) <= 4_000_000, "LARDER_SEED=\(random.seed)")
     }
+    #expect(try notes.removals[.evictedForDisk] > 100)
+    #expect(try notes.info()!.bytes > 1_500_000)
   }
 
   @Test(arguments: [1, 4, 16])
@@ -43,32 +39,30 @@ struct DiskLimitTests {
   }
 
   @Test func `an endless reader makes writes fail by its name, and nothing is evicted`() throws {
-    try withStoreOnDisk(unflushed(disk: 4_000_000)) { store, notes in
-      for index in 0..<600 { try notes.set([UInt8](repeating: 1, count: 5000), for: "\(index)") }
-      let peer = try PeerProcess("larder-hold", store.path, saying: "holding")
-      var (error, written) = (LarderError?.none, 0)
-      while error == nil, written < 2000 {
-        error = thrown { try notes.set([UInt8](repeating: 2, count: 5000), for: "new \(written)") }
-        if error == nil { written += 1 }
-      }
-      #expect(error?.code == .full)
-      #expect(error?.message.contains("process \(peer.identifier)") == true, "\(error as Any)")
-      let before = try store.statistics()
-      for attempt in 0..<20 {
-        let value = [UInt8](repeating: 3, count: 50_000)
-        #expect(failure { try notes.set(value, for: "more \(attempt)") } == .full)
-      }
-      let after = try store.statistics()
-      #expect(before.entries == after.entries && before.bytes == after.bytes)
-      #expect(fileSize(store) <= 4_000_000)
-      // The store keeps pages in reserve for removals, so removals succeed at the limit.
-      #expect(try notes.remove("new \(written - 1)"))
-      #expect(try notes.clear().entries > 0)
-      try peer.endInput()
-      #expect(peer.line() == nil)
-      for index in 0..<600 { try notes.set([UInt8](repeating: 4, count: 5000), for: "\(index)") }
-      #expect(fileSize(store) <= 4_000_000)
+    for index in 0..<600 { try notes.set([UInt8](repeating: 1, count: 5000), for: "\(index)") }
+    let peer = try PeerProcess("larder-hold", store.path, saying: "holding")
+    var (error, written) = (LarderError?.none, 0)
+    while error == nil, written < 2000 {
+      error = thrown { try notes.set([UInt8](repeating: 2, count: 5000), for: "new \(written)") }
+      if error == nil { written += 1 }
     }
+    #expect(error?.code == .full)
+    #expect(error?.message.contains("process \(peer.identifier)") == true, "\(error as Any)")
+    let before = try store.statistics()
+    for attempt in 0..<20 {
+      let value = [UInt8](repeating: 3, count: 50_000)
+      #expect(failure { try notes.set(value, for: "more \(attempt)") } == .full)
+    }
+    let after = try store.statistics()
+    #expect(before.entries == after.entries && before.bytes == after.bytes)
+    #expect(fileSize(store) <= 4_000_000)
+    // The store keeps pages in reserve for removals, so removals succeed at the limit.
+    #expect(try notes.remove("new \(written - 1)"))
+    #expect(try notes.clear().entries > 0)
+    try peer.endInput()
+    #expect(peer.line() == nil)
+    for index in 0..<600 { try notes.set([UInt8](repeating: 4, count: 5000), for: "\(index)") }
+    #expect(fileSize(store) <= 4_000_000)
   }
 
   @Test func `a limit may be below the file, rise and end, and binds other processes`() throws {
@@ -108,16 +102,14 @@ struct DiskLimitTests {
   }
 
   @Test func `a large value without a run of free pages can be touched`() throws {
-    try withStoreOnDisk(unflushed(disk: 4_000_000)) { store, notes in
-      let large = [UInt8](repeating: 7, count: 1_000_000)
-      try notes.set(large, for: "large", .with(isPinned: true))
-      for key in 0..<280 { try notes.set([UInt8](repeating: 1, count: 5000), for: key) }
-      #expect(try notes.removals.evicted == 0)
-      for key in stride(from: 0, to: 280, by: 2) { try notes.remove(key) }
-      #expect(try notes.touch("large", expires: .after(.hours(1))))
-      #expect(try notes.unpin("large") && notes.bytes("large") == large)
-      #expect(try notes.removals.evicted == 0)
-    }
+    let large = [UInt8](repeating: 7, count: 1_000_000)
+    try notes.set(large, for: "large", .with(isPinned: true))
+    for key in 0..<280 { try notes.set([UInt8](repeating: 1, count: 5000), for: key) }
+    #expect(try notes.removals.evicted == 0)
+    for key in stride(from: 0, to: 280, by: 2) { try notes.remove(key) }
+    #expect(try notes.touch("large", expires: .after(.hours(1))))
+    #expect(try notes.unpin("large") && notes.bytes("large") == large)
+    #expect(try notes.removals.evicted == 0)
   }
 
   @Test func `a full store leaves a large entry due if the file has no room for a copy`() throws {
@@ -159,17 +151,15 @@ struct DiskLimitTests {
   }
 
   @Test func `a value that cannot fit is refused with both sizes and evicts nothing`() throws {
-    try withStoreOnDisk(unflushed(disk: 4_000_000)) { store, notes in
-      try store.declare(Rules(limits: Limits(entries: 3), eviction: .fifo), for: "notes")
-      try notes.fill(0..<3)
-      let value = [UInt8](repeating: 1, count: 4_000_000)
-      let error = thrown { try notes.set(value, for: 3) }
-      #expect(error?.code == .overLimit && error?.message.contains("4000000 bytes on disk") == true)
-      try store.write { batch in
-        #expect(failure { try batch.set(value, for: 3, in: notes) } == .overLimit)
-      }
-      #expect(try notes.count() == 3)
+    try store.declare(Rules(limits: Limits(entries: 3), eviction: .fifo), for: "notes")
+    try notes.fill(0..<3)
+    let value = [UInt8](repeating: 1, count: 4_000_000)
+    let error = thrown { try notes.set(value, for: 3) }
+    #expect(error?.code == .overLimit && error?.message.contains("4000000 bytes on disk") == true)
+    try store.write { batch in
+      #expect(failure { try batch.set(value, for: 3, in: notes) } == .overLimit)
     }
+    #expect(try notes.count() == 3)
   }
 
   @Test(arguments: [
