@@ -120,28 +120,26 @@ extension AccessTable {
   }
 
   @Test func `the last use is known to the minute, and a lowered clock is no use`() throws {
-    let start = now
-    table.touch(hash(1), in: start + 90)
+    table.touch(hash(1), in: now + 90)
     table.lowerClock(of: hash(1))
-    #expect(table.lastUse(of: hash(1))?.milliseconds == (start + 90) * 60_000)
-    for _ in 0..<4 { table.touch(hash(1), in: start + 100) }
-    #expect(table.lastUse(of: hash(1))?.milliseconds == (start + 100) * 60_000)
-    table.touch(hash(1), in: start + 101)
-    #expect(table.lastUse(of: hash(1))?.milliseconds == (start + 101) * 60_000)
+    #expect(table.lastUse(of: hash(1))?.milliseconds == (now + 90) * 60_000)
+    for _ in 0..<4 { table.touch(hash(1), in: now + 100) }
+    #expect(table.lastUse(of: hash(1))?.milliseconds == (now + 100) * 60_000)
+    table.touch(hash(1), in: now + 101)
+    #expect(table.lastUse(of: hash(1))?.milliseconds == (now + 101) * 60_000)
   }
 
   @Test func `a full bucket forgets who has no clock, then who was used least lately`() throws {
-    let start = now
     // Ten hashes with different tags in one bucket. The bucket has eight slots, so each of the last two replaces another hash.
     let hashes = (1...10).map { UInt64($0) }
     for (index, hash) in hashes[..<8].enumerated() {
-      table.touch(hash, in: start + Int64(10 + index))
+      table.touch(hash, in: now + Int64(10 + index))
     }
     table.lowerClock(of: hashes[5])
-    table.touch(hashes[8], in: start + 30)
+    table.touch(hashes[8], in: now + 30)
     #expect(table.lastUse(of: hashes[5]) == nil)
     #expect(hashes[..<9].filter { table.lastUse(of: $0) != nil }.count == 8)
-    table.touch(hashes[9], in: start + 31)
+    table.touch(hashes[9], in: now + 31)
     #expect(table.lastUse(of: hashes[0]) == nil && table.lastUse(of: hashes[8]) != nil)
     #expect(hashes.filter { table.lastUse(of: $0) != nil }.count == 8)
   }
@@ -199,25 +197,24 @@ extension AccessTable {
   }
 
   @Test func `a table that grows goes on with all it knows`() throws {
-    let start = now
     for number in 0..<200 {
-      table.setStats(AccessStats(frequency: 5, clock: 2), of: hash(number), in: start + 7)
+      table.setStats(AccessStats(frequency: 5, clock: 2), of: hash(number), in: now + 7)
       table.putGhost(of: hash(1000 + number), stamp: 9, part: .main, frequency: 3)
     }
     table.setRecent(from: 5, through: 9, of: NamespaceID(rawValue: 3))
-    table.refit(entries: 4 * AccessTable.fewestEntries - 1, in: start + 20)
+    table.refit(entries: 4 * AccessTable.fewestEntries - 1, in: now + 20)
     let isRecent = table.words.view.isRecent(7, of: NamespaceID(rawValue: 3))
     #expect(isRecent)
     #expect(table.words.view.entries == 4 * AccessTable.fewestEntries)
     for number in 0..<200 {
       #expect(table.stats(of: hash(number)) == AccessStats(frequency: 5, clock: 2))
-      #expect(table.lastUse(of: hash(number))?.milliseconds == (start + 7) * 60_000)
+      #expect(table.lastUse(of: hash(number))?.milliseconds == (now + 7) * 60_000)
       let ghost = table.takeGhost(of: hash(1000 + number))
       #expect(ghost?.stamp == 9 && ghost?.part == .main && ghost?.frequency == 3)
     }
     // After this gap the minutes are unknown, and the next growth does not make them known.
     for (factor, gap) in [(4, 70_000), (8, 70_001)] as [(Int, Int64)] {
-      table.refit(entries: factor * AccessTable.fewestEntries, in: start + gap)
+      table.refit(entries: factor * AccessTable.fewestEntries, in: now + gap)
     }
     #expect(table.words.view.entries == 8 * AccessTable.fewestEntries)
     #expect(table.lastUse(of: hash(1)) == nil && table.stats(of: hash(1)).frequency == 5)

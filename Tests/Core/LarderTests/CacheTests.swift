@@ -16,15 +16,13 @@ struct Color: Codable, Equatable, Sendable {
 
   /// Encodes numbers as decimal text. The codec cannot encode an odd number, and cannot decode a text that is no number.
   struct EvenCodec: Codec {
-    struct Odd: Error {}
-    struct NoNumber: Error {}
     let id = CodecID(rawValue: 200)
     func encode(_ value: Int) throws -> [UInt8] {
-      if value % 2 != 0 { throw Odd() }
+      if value % 2 != 0 { throw Stop() }
       return Array(String(value).utf8)
     }
     func decode(_ bytes: Span<UInt8>) throws -> Int {
-      guard let value = Int(String(decoding: bytes.copied, as: UTF8.self)) else { throw NoNumber() }
+      guard let value = Int(String(decoding: bytes.copied, as: UTF8.self)) else { throw Stop() }
       return value
     }
   }
@@ -132,17 +130,14 @@ struct Color: Codable, Equatable, Sendable {
   }
 
   @Test func `a read does not decode what the caller does not want`() throws {
-    struct Unreadable: Codec {
-      let id = CodecID(rawValue: 201)
-      func encode(_ value: Int) -> [UInt8] { [1] }
-      func decode(_ bytes: Span<UInt8>) throws -> Int { preconditionFailure("decoded") }
-    }
-    let cache = store.cache(Unreadable(), in: "c")
-    try cache.set(1, for: "k")
+    let codec = CountingCodec()
+    let cache = store.cache(codec, in: "c")
+    try cache.set("v", for: "k")
     #expect(try cache.contains("k"))
     #expect(try cache.entry(for: "k")?.size == 1)
     #expect(try cache.touch("k", expires: .never))
     #expect(try cache.remove("k"))
+    #expect(codec.decoded == 0)
   }
 
   @Test func `Data and bytes are stored as they are, by whatever way they come`() throws {

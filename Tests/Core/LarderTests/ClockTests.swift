@@ -192,17 +192,13 @@ import Testing
   }
 
   @Test func `the time of day is what clocks show`() throws {
-    func moment(_ text: String) throws -> Timestamp {
-      Timestamp(try Date(text, strategy: .iso8601))
-    }
+    let moment = { (text: String) in Timestamp(try Date(text, strategy: .iso8601)) }
     let zurich = "Europe/Zurich"
     #expect(try TimeOfDay(of: moment("2026-03-29T00:59:59Z"), in: zurich) == TimeOfDay(1, 59, 59))
     #expect(try TimeOfDay(of: moment("2026-03-29T01:00:00Z"), in: zurich) == TimeOfDay(3))
     #expect(try TimeOfDay(of: moment("2026-10-25T01:30:00Z"), in: zurich) == TimeOfDay(2, 30))
     #expect(try TimeOfDay(of: moment("1969-12-31T23:59:59Z"), in: "UTC") == TimeOfDay(23, 59, 59))
-    let nowhere = failure {
-      _ = try TimeOfDay(of: Timestamp(milliseconds: 0), in: "Europe/Nowhere")
-    }
-    #expect(nowhere == .invalidArgument)
+    let start = Timestamp(milliseconds: 0)
+    #expect(failure { _ = try TimeOfDay(of: start, in: "Europe/Nowhere") } == .invalidArgument)
   }
 }

@@ -25,8 +25,7 @@ import Testing
       let name = ["a", "b"][number % 2]
       try store.write { batch in
         let attributes = EntryAttributes.with(
-          expires: number % 3 == 0
-            ? .after(.days(1)) : number % 3 == 1 ? .afterAccess(.days(1)) : .never,
+          expires: [Expiration.after(.days(1)), .afterAccess(.days(1)), .never][number % 3],
           tags: ["t\(number % 7)"],
           owners: number > 10 ? [Owner(Key("k\(number - 2)"), in: name)] : [],
           isPinned: number % 11 == 0)

@@ -6,8 +6,6 @@ import Testing
 @testable import Larder
 
 @Suite struct FormatTests {
-  private static let never = EntryHeader.never
-
   /// An encoded record: the header, as many bytes of fields as the header says, and `payload` further bytes.
   private func encoded(_ header: EntryHeader, payload: Int = 3) -> [UInt8] {
     let size = header.form.size
@@ -42,25 +40,11 @@ import Testing
     return header
   }
 
-  private func expectSame(_ header: EntryHeader, _ label: String = "") throws {
-    let record = encoded(header)
-    let parsed = EntryHeader(record.span)
-    let read = try #require(parsed, "\(label) \(header)")
-    #expect(read.flags == header.flags && read.codec == header.codec, "\(label)")
-    #expect(read.written == header.written && read.expires == header.expires, "\(label)")
-    #expect(read.staleUntil == header.staleUntil && read.deadline == header.deadline, "\(label)")
-    #expect(read.sequence == header.sequence && read.version == header.version, "\(label)")
-    #expect(read.fieldsCount == header.fieldsCount, "\(label)")
-    #expect(read.size == header.form.size && read.size <= EntryHeader.largestSize, "\(label)")
-    #expect(isIntact(record))
-    #expect(!isIntact(record, keyHash: 6))
-  }
-
   @Test func `the header of a plain entry takes 25 bytes, and no more than 37 after overwrites`() {
     #expect(plain().form.size == 25)
-    #expect(
-      plain { ($0.expires, $0.staleUntil, $0.deadline) = (Self.never, Self.never, Self.never) }
-        .form.size == 21)
+    let never = EntryHeader.never
+    let lasting = plain { ($0.expires, $0.staleUntil, $0.deadline) = (never, never, never) }
+    #expect(lasting.form.size == 21)
     let refreshed = plain {
       $0.version = 90_000
       $0.deadline -= 3_600_000
@@ -87,14 +71,25 @@ import Testing
       let staleUntil = max(expires, times.randomElement(using: &random)!)
       var flags = EntryHeader.Flags(rawValue: UInt8(random.next(in: 0..<128))).intersection(.known)
       if isPinned { flags.insert(.pinned) } else { flags.remove(.pinned) }
-      try expectSame(
-        EntryHeader(
-          flags: flags, codec: UInt8(random.next(in: 0..<256)),
-          fieldsCount: UInt32(random.chance(percent: 50) ? 0 : random.next(in: 0..<300)),
-          written: times.randomElement(using: &random)!, expires: expires, staleUntil: staleUntil,
-          deadline: random.chance(percent: 40) ? staleUntil : times.randomElement(using: &random)!,
-          sequence: isPinned ? 0 : numbers.randomElement(using: &random)!,
-          version: numbers.randomElement(using: &random)!), "seed \(random.seed) round \(round)")
+      let header = EntryHeader(
+        flags: flags, codec: UInt8(random.next(in: 0..<256)),
+        fieldsCount: UInt32(random.chance(percent: 50) ? 0 : random.next(in: 0..<300)),
+        written: times.randomElement(using: &random)!, expires: expires, staleUntil: staleUntil,
+        deadline: random.chance(percent: 40) ? staleUntil : times.randomElement(using: &random)!,
+        sequence: isPinned ? 0 : numbers.randomElement(using: &random)!,
+        version: numbers.randomElement(using: &random)!)
+      let label: Comment = "seed \(random.seed), round \(round)"
+      let record = encoded(header)
+      let parsed = EntryHeader(record.span)
+      let read = try #require(parsed, "\(label) \(header)")
+      #expect(read.flags == header.flags && read.codec == header.codec, label)
+      #expect(read.written == header.written && read.expires == header.expires, label)
+      #expect(read.staleUntil == header.staleUntil && read.deadline == header.deadline, label)
+      #expect(read.sequence == header.sequence && read.version == header.version, label)
+      #expect(read.fieldsCount == header.fieldsCount, label)
+      #expect(read.size == header.form.size && read.size <= EntryHeader.largestSize, label)
+      #expect(isIntact(record), label)
+      #expect(!isIntact(record, keyHash: 6), label)
     }
   }
 

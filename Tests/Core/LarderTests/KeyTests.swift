@@ -5,31 +5,27 @@ import Testing
 
 @testable import Larder
 
-@Suite struct KeyTests {
-  @Test func `any bytes from 1 byte to 64 KiB are a key`() throws {
-    try withNotes { _, notes, _ in
-      var random = SeededRNG(seed: 7)
-      var keys: [[UInt8]] = []
-      for length in [1, 2, 237, 238, 239, 249, 250, 251, 254, 255, 256, 511, 512, 4096, 65_536] {
-        keys.append([UInt8](repeating: 0, count: length))
-        keys.append([UInt8](repeating: 255, count: length))
-        keys.append(random.bytes(length))
-      }
-      for (index, key) in keys.enumerated() { try notes.set("\(index)", for: key) }
-      for (index, key) in keys.enumerated() { #expect(try notes.text(key) == "\(index)") }
-      #expect(try notes.count() == keys.count)
-      let listed = try notes.keysByPages(of: 7).map(\.bytes)
-      #expect(Set(listed) == Set(keys) && listed.count == keys.count)
-      for key in keys { #expect(try notes.remove(key)) }
-      #expect(try notes.count() == 0)
-    }
-  }
-}
-
-@Suite struct KeyEncodingTests: StoreSuite {
-  let fixture = StoreFixture()
+@Suite struct KeyTests: StoreSuite {
   private enum Station: String, StoreKey { case thun, bern }
   private enum Line: Int, StoreKey { case one = 1 }
+  let fixture = StoreFixture()
+
+  @Test func `any bytes from 1 byte to 64 KiB are a key`() throws {
+    var random = SeededRNG(seed: 7)
+    var keys: [[UInt8]] = []
+    for length in [1, 2, 237, 238, 239, 249, 250, 251, 254, 255, 256, 511, 512, 4096, 65_536] {
+      keys.append([UInt8](repeating: 0, count: length))
+      keys.append([UInt8](repeating: 255, count: length))
+      keys.append(random.bytes(length))
+    }
+    for (index, key) in keys.enumerated() { try notes.set("\(index)", for: key) }
+    for (index, key) in keys.enumerated() { #expect(try notes.text(key) == "\(index)") }
+    #expect(try notes.count() == keys.count)
+    let listed = try notes.keysByPages(of: 7).map(\.bytes)
+    #expect(Set(listed) == Set(keys) && listed.count == keys.count)
+    for key in keys { #expect(try notes.remove(key)) }
+    #expect(try notes.count() == 0)
+  }
 
   @Test func `integers of every width are the same key, in the order of the numbers`() {
     let numbers: [Int64] = [
