@@ -8,19 +8,6 @@ import Testing
 extension TemporaryDirectory {
   var store: String { path + "/store" }
 
-  /// Copies the listed files of `store`. Each of these files must exist. Overwrites files of the target that have these names.
-  func copy(
-    _ files: [String] = ["data.mdb", "recovery"], from store: String = "store", to target: String
-  ) throws {
-    let manager = FileManager.default
-    let target = path + "/" + target
-    if !manager.fileExists(atPath: target) { try makePrivateDirectory(target) }
-    for file in files {
-      try? manager.removeItem(atPath: target + "/" + file)
-      try manager.copyItem(atPath: "\(path)/\(store)/\(file)", toPath: target + "/" + file)
-    }
-  }
-
   /// The files of a store with type, size, permissions, inode and content hash. A test compares two such listings.
   static func listing(_ directory: String) throws -> [String: String] {
     var listing: [String: String] = [:]

@@ -1,4 +1,3 @@
-import Foundation
 import LMDB
 import TestSupport
 import Testing
@@ -44,11 +43,7 @@ import Testing
   func `a store that needs recovery is not opened for reading only`(durability: Durability) throws {
     let store = try Store(at: path + "/s", options: options(durability))
     try store.namespace("notes").set("v", for: "k")
-    try makePrivateDirectory(path + "/cut")
-    for file in ["data.mdb", "recovery"] {
-      try FileManager.default.copyItem(
-        atPath: store.path + "/" + file, toPath: path + "/cut/" + file)
-    }
+    try directory.copy(from: "s", to: "cut")
     let reading = with(options(nil, boot: 2)) { $0.readOnly = true }
     #expect(failure { _ = try Store(at: path + "/cut", options: reading) } == .needsRecovery)
     let recovered = try Store(at: path + "/cut", options: options(nil, boot: 2))

@@ -66,8 +66,7 @@ import Testing
   }
 
   @Test func `a directory in the place of the file of changes is named`() async throws {
-    try FileManager.default.createDirectory(
-      atPath: path + "/changes", withIntermediateDirectories: false)
+    try makePrivateDirectory(path + "/changes")
     let store = try Store(at: path)
     let words = await endOfChanges(store)
     #expect(words.contains("\(path)/changes"))

@@ -50,16 +50,10 @@ func whileHeld(
 }
 
 func inThread(_ body: @escaping @Sendable () throws -> Void) -> Task<Void, any Error> {
-  let outcome = Shared<Result<Void, any Error>?>(nil)
-  let ended = DispatchSemaphore(value: 0)
-  Thread.detachNewThread {
-    let result = Result { try body() }
-    outcome.withLock { $0 = result }
-    ended.signal()
-  }
-  return Task {
-    await ended.signalled()
-    try outcome.value!.get()
+  Task {
+    try await withCheckedThrowingContinuation { continuation in
+      Thread.detachNewThread { continuation.resume(with: Result { try body() }) }
+    }
   }
 }
 

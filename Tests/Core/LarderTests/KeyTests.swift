@@ -14,9 +14,7 @@ import Testing
     var random = SeededRNG(seed: 7)
     var keys: [[UInt8]] = []
     for length in [1, 2, 237, 238, 239, 249, 250, 251, 254, 255, 256, 511, 512, 4096, 65_536] {
-      keys.append([UInt8](repeating: 0, count: length))
-      keys.append([UInt8](repeating: 255, count: length))
-      keys.append(random.bytes(length))
+      keys += [0, 255].map { [UInt8](repeating: $0, count: length) } + [random.bytes(length)]
     }
     for (index, key) in keys.enumerated() { try notes.set("\(index)", for: key) }
     for (index, key) in keys.enumerated() { #expect(try notes.text(key) == "\(index)") }

@@ -27,6 +27,19 @@ package final class TemporaryDirectory: Sendable {
     try Data(text.utf8).write(to: file, options: .atomic)
   }
 
+  /// Copies the listed files of `store`. Each of these files must exist. Overwrites files of the target that have these names.
+  package func copy(
+    _ files: [String] = ["data.mdb", "recovery"], from store: String = "store", to target: String
+  ) throws {
+    let manager = FileManager.default
+    let target = path + "/" + target
+    if !manager.fileExists(atPath: target) { try makePrivateDirectory(target) }
+    for file in files {
+      try? manager.removeItem(atPath: target + "/" + file)
+      try manager.copyItem(atPath: "\(path)/\(store)/\(file)", toPath: target + "/" + file)
+    }
+  }
+
   // Ignores errors: a test may have removed the directory itself.
   deinit { try? FileManager.default.removeItem(atPath: path) }
 }
