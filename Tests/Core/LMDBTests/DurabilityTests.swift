@@ -177,9 +177,7 @@ import Testing
   @Test func `checkpointed: while commits wait for their checkpoint its pages are pinned`() throws {
     let environment = try Fixture.open(directory.store, options(.checkpointed))
     try environment.set([5], [1])
-    func pinned() throws -> [UInt64] {
-      try environment.readerTable.readers().compactMap(\.transaction)
-    }
+    let pinned = { try environment.readerTable.readers().compactMap(\.transaction) }
     #expect(try pinned() == [environment.lastTransaction - 1])
     try environment.sync()
     #expect(try pinned() == [environment.lastTransaction])

@@ -25,9 +25,7 @@ import Testing
       return peer
     }
 
-    private func fail(_ file: String) throws {
-      try Data(file.utf8).write(to: URL(fileURLWithPath: trigger))
-    }
+    private func fail(_ file: String) throws { try directory.write(file, to: "fail") }
 
     /// Two peers that have the store open. The first peer writes 1, syncs, and writes 2. The next sync of the first peer fails.
     private func peersWithFailedSync(_ opening: String = "open") throws -> (

@@ -113,9 +113,7 @@ import Testing
     try inThreads(repeating: 3) { _ in
       let value = try environment.value([5])
       #expect(value == [6])
-    } during: {
-      for _ in 0..<3000 { environment.readerTable.releaseIdle() }
-    }
+    } during: { for _ in 0..<3000 { environment.readerTable.releaseIdle() } }
   }
 
   @Test func `a full reader table is an error that names the processes in it`() throws {
@@ -191,9 +189,7 @@ import Testing
     let peer = try PeerProcess("read", directory.store, ["1"], saying: "reading")
     try environment.write { _ = try $0.remove([1].span, from: .main) }
     for number in 2..<5 { try environment.set([1], [UInt8(number)]) }
-    func reusable() throws -> Int {
-      try environment.write { try $0.availablePages(upTo: .max, limit: 0) }
-    }
+    let reusable = { try environment.write { try $0.availablePages(upTo: .max, limit: 0) } }
     #expect(try reusable() < 100)
     peer.kill()
     #expect(try reusable() > 256)

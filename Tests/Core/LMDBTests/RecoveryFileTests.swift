@@ -168,9 +168,7 @@ import Testing
   @Test func `without a record beside data without a depth is refused`() throws {
     try write(1, .checkpointed)
     let data = try FileDescriptor(opening: directory.store + "/data.mdb", O_RDWR)
-    for page in 0..<2 {
-      try data.write([0, 0], at: page * 4096 + MetaPage.Offset.main + 6)
-    }
+    for page in 0..<2 { try data.write([0, 0], at: page * 4096 + MetaPage.Offset.main + 6) }
     try FileDescriptor(opening: directory.store + "/recovery", O_RDWR).truncate(0)
     #expect(refusal(directory.store, options(nil)) == .damaged)
   }

@@ -9,9 +9,7 @@ import Testing
   var store: String { directory.store }
   var data: String { store + "/data.mdb" }
 
-  private func makeStore() throws {
-    try Fixture.open(store).set([5], [6])
-  }
+  private func makeStore() throws { try Fixture.open(store).set([5], [6]) }
 
   /// Expects that an opening fails with an error of `kind`, and that the opening leaves every file in the directory unchanged.
   private func expectRefusal(

@@ -209,5 +209,5 @@ import Testing
 }
 
 extension Change {
-  fileprivate var ending: LarderError? { if case .ended(let error) = kind { error } else { nil } }
+  var ending: LarderError? { if case .ended(let error) = kind { error } else { nil } }
 }

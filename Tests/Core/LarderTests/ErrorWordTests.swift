@@ -58,9 +58,7 @@ import Testing
 
   private func endOfChanges(_ store: Store) async -> String {
     for await change in store.changes() {
-      if case .ended(let error) = change.kind {
-        return "\(error.message) | \(error.hint ?? "no remedy")"
-      }
+      if let error = change.ending { return "\(error.message) | \(error.hint ?? "no remedy")" }
     }
     return "no error"
   }

@@ -51,9 +51,7 @@ import Testing
   @Test(arguments: staying)
   func `damage that no repair mends stays, and no entry is lost`(damage: Damage) throws {
     let ids = [try store.namespace("notes").id, try store.namespace("other").id]
-    func liveKeys() throws -> [[UInt8]] {
-      try store.keys { _ in .entries }.filter { ids.contains($0.span.namespaceID) }
-    }
+    let liveKeys = { try store.keys { _ in .entries }.filter { ids.contains($0.span.namespaceID) } }
     let before = try liveKeys()
     try store.tamper { transaction, indexes in
       try damage.plant(&transaction, indexes, store.namespace("notes"))
