@@ -60,11 +60,7 @@ package final class PeerProcess: @unchecked Sendable {
   }
 
   /// The unread lines until the peer ends.
-  package func lines() -> [String] {
-    var lines: [String] = []
-    while let line = line() { lines.append(line) }
-    return lines
-  }
+  package func lines() -> [String] { Array(AnyIterator { self.line() }) }
 
   /// All lines that the peer has printed so far. Includes the lines that were already read.
   package var soFar: [String] { collector.soFar }

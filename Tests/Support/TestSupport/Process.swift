@@ -67,8 +67,6 @@ package enum PowerRecorder {
   /// The words to put before a command, so that the recorder writes the changes of the store's files to `trace`.
   package static func recording(_ store: String, in trace: String) throws -> [String] {
     let recorder = try library.get()
-    return [
-      "LD_PRELOAD=\(recorder)", "LARDER_POWER_STORE=\(store)", "LARDER_POWER_TRACE=\(trace)",
-    ]
+    return ["LD_PRELOAD=\(recorder)", "LARDER_POWER_STORE=\(store)", "LARDER_POWER_TRACE=\(trace)"]
   }
 }

@@ -23,14 +23,11 @@ package final class ProgramFixture: Sendable {
 
   /// Runs a command of `/bin/sh` in the directory, and waits for its end.
   package func run(_ command: String) throws -> (code: Int32, output: String, error: String) {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/bin/sh")
-    process.arguments = ["-c", command]
+    let process = Process.silent(["/bin/sh", "-c", command])
     process.currentDirectoryURL = URL(fileURLWithPath: home.path)
     process.environment = [
       "PATH": Self.programs + ":/usr/bin:/bin", "HOME": home.path, "LC_ALL": "C.UTF-8", "TZ": "UTC",
     ]
-    process.standardInput = FileHandle.nullDevice
     let output = try Capture(named: "output", in: home)
     let error = try Capture(named: "error", in: home)
     process.standardOutput = output.handle

@@ -49,21 +49,13 @@ package struct Transcript {
     lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     var steps: [Step] = []
     var index = 0
-    while index < lines.count {
-      guard lines[index].hasPrefix("$ ") else {
-        index += 1
-        continue
-      }
-      var command = String(lines[index].dropFirst(2))
-      index += 1
-      while index < lines.count, lines[index].hasPrefix("> ") {
-        command += "\n" + lines[index].dropFirst(2)
-        index += 1
-      }
-      let start = index
-      while index < lines.count, !lines[index].hasPrefix("$ "), !lines[index].isEmpty { index += 1 }
-      let answer = lines[start..<index].map { $0 + "\n" }.joined()
-      steps.append(Step(command: command, answer: answer, lines: start..<index))
+    while let first = lines[index...].firstIndex(where: { $0.hasPrefix("$ ") }) {
+      let more = lines[(first + 1)...].prefix { $0.hasPrefix("> ") }
+      let answer = lines[more.endIndex...].prefix { !$0.hasPrefix("$ ") && !$0.isEmpty }
+      index = answer.endIndex
+      let command = lines[first..<more.endIndex].map { $0.dropFirst(2) }.joined(separator: "\n")
+      let text = answer.map { $0 + "\n" }.joined()
+      steps.append(Step(command: command, answer: text, lines: answer.indices))
     }
     self.steps = steps
   }
