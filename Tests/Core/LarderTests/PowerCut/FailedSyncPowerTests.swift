@@ -5,7 +5,6 @@ import TestSupport
   import LarderPeer
   import Testing
 
-  @testable import LMDB
   @testable import Larder
 
   /// Power cuts after one failed sync. Data that a writer reports as stored after this sync must survive the power cut.
@@ -32,13 +31,11 @@ import TestSupport
         for arriving in [0, 0.5] {
           let loss = PowerDisk.Loss(
             arriving: arriving, seed: .random(in: 0...(.max), using: &random))
-          var (disk, promise) = (
-            PowerDisk(loss: loss), PowerPromise(canBeEmptied: level == .scratch)
-          )
+          var disk = PowerDisk(loss: loss)
+          var promise = PowerPromise(canBeEmptied: level == .scratch)
           for (index, event) in trace.events.enumerated() {
             disk.apply(event)
-            var lines: [String] = []
-            if case .say(let said) = event { lines = said }
+            let lines = if case .say(let said) = event { said } else { [String]() }
             promise.hear(lines)
             // With several processes, another process may write before this process reports its number, so the check is omitted.
             #expect(

@@ -5,7 +5,6 @@ import TestSupport
   import LarderPeer
   import Testing
 
-  @testable import LMDB
   @testable import Larder
 
   /// The writes that the store had reported to each task as done, at one point of a trace. The tasks share commits.
@@ -33,11 +32,7 @@ import TestSupport
 
     /// The smallest number of writes of a task that the store must have.
     func least(_ task: Int, _ level: Durability) -> Int {
-      let (told, synced) = (acknowledged[task] ?? 0, synced[task] ?? 0)
-      return switch level {
-      case .durable: told
-      case .checkpointed, .scratch: synced
-      }
+      (level == .durable ? acknowledged : synced)[task] ?? 0
     }
   }
 

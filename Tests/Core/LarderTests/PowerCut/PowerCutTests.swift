@@ -9,9 +9,7 @@ import TestSupport
   @testable import Larder
 
   @Suite(.serialized) struct `Power cuts` {
-    private static let images = PowerStage.images
-    private static let seed = PowerStage.seed
-    private static let isLong = images >= 400
+    private static let isLong = PowerStage.images >= 400
 
     struct Tally {
       var images = 0
@@ -27,33 +25,37 @@ import TestSupport
     func `a store keeps its level's promise whatever a power cut leaves of it`(
       level: Durability, processes: Int
     ) throws {
-      var random = SeededRNG(seed: Self.seed &+ UInt64(processes))
+      var random = SeededRNG(seed: PowerStage.seed &+ UInt64(processes))
       var (tally, model) = (Tally(), PowerWork.Model())
-      let traces = max(1, Self.images / 400)
+      let traces = max(1, PowerStage.images / 400)
       for _ in 0..<traces {
         try withTemporaryDirectory { directory in
           let trace = try record(
             directory + "/store", level, processes: processes, writes: Self.isLong ? 150 : 36,
             boot: 1, &random)
           try cut(
-            trace, PowerDisk(), PowerPromise(), level, images: Self.images / traces / 2 + 1,
+            trace, PowerDisk(), PowerPromise(), level, images: PowerStage.images / traces / 2 + 1,
             boot: 2, &model, &random, &tally)
         }
       }
       report("\(level) with \(processes)", tally)
-      #expect(tally.images > Self.images / 3, "seed \(Self.seed)")
+      #expect(tally.images > PowerStage.images / 3, "seed \(PowerStage.seed)")
     }
 
     @Test(.timeLimit(.minutes(60)), arguments: PowerStage.chosen([.checkpointed, .scratch]))
     func `a power cut during the recovery from one costs nothing more`(level: Durability) throws {
-      var random = SeededRNG(seed: Self.seed)
+      var random = SeededRNG(seed: PowerStage.seed)
       var (tally, model) = (Tally(), PowerWork.Model())
-      for _ in 0..<max(2, Self.images / 40) {
+      for _ in 0..<max(2, PowerStage.images / 40) {
         try withTemporaryDirectory { directory in
           let trace = try record(
             directory + "/store", level, processes: 2, writes: 24, boot: 1, &random)
           let stop = Int.random(in: trace.events.count / 2..<trace.events.count, using: &random)
-          let (disk, promise) = play(trace, upTo: stop)
+          var (disk, promise) = (PowerDisk(), PowerPromise())
+          for event in trace.events[..<stop] {
+            disk.apply(event)
+            if case .say(let lines) = event { promise.hear(lines) }
+          }
           let image = try #require(disk.image(PowerDisk.luck(&random), &random))
           let store = directory + "/again"
           let initial = try PowerStage.place(image, store)
@@ -64,7 +66,7 @@ import TestSupport
         }
       }
       report("\(level), cut again", tally)
-      #expect(tally.images >= 40, "seed \(Self.seed)")
+      #expect(tally.images >= 40, "seed \(PowerStage.seed)")
     }
 
     private func report(_ what: String, _ tally: Tally) {
@@ -106,15 +108,6 @@ import TestSupport
       return try PowerTrace(trace)
     }
 
-    private func play(_ trace: PowerTrace, upTo stop: Int) -> (PowerDisk, PowerPromise) {
-      var (disk, promise) = (PowerDisk(), PowerPromise())
-      for event in trace.events[..<stop] {
-        disk.apply(event)
-        if case .say(let lines) = event { promise.hear(lines) }
-      }
-      return (disk, promise)
-    }
-
     /// Builds images at random points of the trace and checks each image.
     private func cut(
       _ trace: PowerTrace, _ disk: PowerDisk, _ promise: PowerPromise, _ level: Durability,
@@ -132,8 +125,8 @@ import TestSupport
           let certain = disk.image(.nothing, &random)?["recovery"].flatMap(PowerStage.point)
           try check(
             disk, luck, level, promise, certain: certain ?? 0, boot: boot,
-            "\(level), seed \(Self.seed), event \(index) of \(trace.events.count), \(luck)", &model,
-            &random, &tally)
+            "\(level), seed \(PowerStage.seed), event \(index) of \(trace.events.count), \(luck)",
+            &model, &random, &tally)
         }
         if index < trace.events.count {
           disk.apply(trace.events[index])

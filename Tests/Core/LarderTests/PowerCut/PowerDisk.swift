@@ -1,4 +1,3 @@
-import LarderPeer
 import TestSupport
 
 /// A disk at one point of a trace: the bytes that certainly are on the disk, and the changes that may be on the disk.

@@ -2,7 +2,6 @@ import TestSupport
 
 #if os(Linux)
   import Foundation
-  import LarderPeer
 
   @testable import LMDB
   @testable import Larder
