@@ -152,12 +152,8 @@ extension Store.Namespace {
     return keys
   }
 
-  var removals: RemovalCounters { get throws { try figures?.removals ?? RemovalCounters() } }
-  var reads: ReadCounters { get throws { try figures?.reads ?? ReadCounters() } }
-
-  private var figures: Statistics.Namespace? {
-    get throws { try store.statistics().namespaces.first { $0.info.name == name } }
-  }
+  var removals: RemovalCounters { get throws { try statistics()?.removals ?? RemovalCounters() } }
+  var reads: ReadCounters { get throws { try statistics()?.reads ?? ReadCounters() } }
 }
 
 struct Stop: Error {}
@@ -207,15 +203,22 @@ final class CountingCodec: Codec, Equatable {
   struct NoText: Error {}
   let id = CodecID(rawValue: 201)
   let isLossless: Bool
+  private let beforeFailure: @Sendable () -> Void
   private let count = Atomic(0)
-  init(isLossless: Bool = false) { self.isLossless = isLossless }
+
+  /// - Parameter beforeFailure: a closure that the codec calls before it throws.
+  init(isLossless: Bool = false, beforeFailure: @escaping @Sendable () -> Void = {}) {
+    (self.isLossless, self.beforeFailure) = (isLossless, beforeFailure)
+  }
+
   var decoded: Int { count.load(ordering: .relaxed) }
   func encode(_ value: String) -> [UInt8] { Array(value.utf8) }
 
   func decode(_ bytes: Span<UInt8>) throws -> String {
     count.add(1, ordering: .relaxed)
-    guard let text = String(validating: bytes.copied, as: UTF8.self) else { throw NoText() }
-    return text
+    if let text = String(validating: bytes.copied, as: UTF8.self) { return text }
+    beforeFailure()
+    throw NoText()
   }
 
   static func == (left: CountingCodec, right: CountingCodec) -> Bool { left === right }

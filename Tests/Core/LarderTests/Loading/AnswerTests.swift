@@ -32,10 +32,7 @@ import Testing
     clock.advance(by: .hours(1))
     #expect(try await ask() == nil)
     #expect(try boards.entry(for: "thun")?.isNegative == true)
-    try store.write { batch in
-      let found = try batch.value(for: "thun", in: boards)
-      #expect(found == nil)
-    }
+    #expect(try store.write { try $0.value(for: "thun", in: boards) } == nil)
     #expect(try await boards.setIfAbsent("set", for: "thun"))
     #expect(try await ask()?.value == "set")
   }
@@ -157,8 +154,7 @@ import Testing
 
   @Test func `a read-only store passes on that a key has no value`() async throws {
     try Store.leave(at: directory.path + "/s")
-    let options = with(Store.Options()) { $0.readOnly = true }
-    let reading = try Store(at: directory.path + "/s", options: options)
+    let reading = try Store(at: directory.path + "/s", options: Store.Options(readOnly: true))
     let cache = reading.cache(TextCodec(), in: "notes")
     let asking = LoadOptions(policy: .revalidate, absent: .never, waitsForCommit: true)
     for key in ["x", "k"] {
@@ -182,9 +178,7 @@ import Testing
   }
 
   @Test func `unchanged without anything known is an error`() async throws {
-    let error = await #expect(throws: LarderError.self) {
-      try await boards.result(for: "thun", options: .committed) { _ in .unchanged }
-    }
-    #expect(error?.code == .failed)
+    let ask = { try await boards.result(for: "thun", options: .committed) { _ in .unchanged } }
+    #expect(await code { try await ask() } == .failed)
   }
 }

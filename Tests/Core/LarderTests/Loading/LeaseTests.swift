@@ -19,10 +19,7 @@ import Testing
   private func load(
     _ key: String, _ policy: RequestPolicy = .standard
   ) -> Task<CacheResult<String>, any Error> {
-    Task {
-      try await boards.result(for: key, options: LoadOptions(policy: policy, waitsForCommit: true))
-      { try await origin.text() }
-    }
+    origin.startAsking(boards, LoadOptions(policy: policy, waitsForCommit: true), for: key)
   }
 
   private func peer(_ policy: RequestPolicy = .standard) throws -> PeerProcess {

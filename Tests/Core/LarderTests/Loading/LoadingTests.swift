@@ -4,20 +4,6 @@ import Testing
 
 @testable import Larder
 
-/// A codec that cannot decode a single byte, and calls a closure before it throws.
-private struct LongTextCodec: Codec {
-  let id = CodecID(rawValue: 204)
-  let beforeFailure: @Sendable () -> Void
-  func encode(_ value: String) -> [UInt8] { Array(value.utf8) }
-  func decode(_ bytes: Span<UInt8>) throws -> String {
-    if bytes.count == 1 {
-      beforeFailure()
-      throw Stop()
-    }
-    return String(decoding: bytes.copied, as: UTF8.self)
-  }
-}
-
 @Suite(.settling) struct LoadingTests: StoreSuite {
   let fixture = StoreFixture()
   private let origin = Origin()
@@ -42,7 +28,7 @@ private struct LongTextCodec: Codec {
     try await store.namespace("boards").set([0xFF], for: "thun")
     let (writer, isReading) = (await LockHolder(store), Shared(false))
     let boards = store.cache(
-      LongTextCodec { [store] in
+      CountingCodec { [store] in
         guard isReading.value else { return }
         writer.letGo()
         while !store.engine.loads.writes.isEmpty { backOff(microseconds: 100) }
@@ -220,28 +206,20 @@ private struct LongTextCodec: Codec {
   }
 
   @Test func `two loads that wait for each other end, one of them with an error`() async throws {
-    let (first, second) = (Origin(), Origin())
-    first.close()
-    second.close()
-    let a = Task {
-      try await boards.value(for: "a") {
-        _ = try await first.load()
-        return try await boards.value(for: "b") { "of b" }
+    let origins = [Origin(isOpen: false), Origin(isOpen: false)]
+    var tasks: [Task<String, any Error>] = []
+    for (origin, (key, other)) in zip(origins, [("a", "b"), ("b", "a")]) {
+      let task = Task {
+        try await boards.value(for: key) {
+          _ = try await origin.load()
+          return try await boards.value(for: other) { "of \(other)" }
+        }
       }
+      tasks.append(task)
+      try await origin.waitForLoads(1)
     }
-    try await first.waitForLoads(1)
-    let b = Task {
-      try await boards.value(for: "b") {
-        _ = try await second.load()
-        return try await boards.value(for: "a") { "of a" }
-      }
-    }
-    try await second.waitForLoads(1)
-    first.open()
-    second.open()
-    for result in [await a.result, await b.result] {
-      #expect(failure { _ = try result.get() } == .loadCycle)
-    }
+    for origin in origins { origin.open() }
+    for task in tasks { #expect(await code { try await task.value } == .loadCycle) }
   }
 
   @Test func `loads may load other keys, many at once and one from several`() async throws {
@@ -274,8 +252,7 @@ private struct LongTextCodec: Codec {
 
   @Test func `a task that outlives its load may ask for the key again`() async throws {
     let later = Shared<Task<String, any Error>?>(nil)
-    let origin = Origin()
-    origin.close()
+    let origin = Origin(isOpen: false)
     let value = try await boards.value(for: "a") {
       later.withLock { task in
         task = Task {

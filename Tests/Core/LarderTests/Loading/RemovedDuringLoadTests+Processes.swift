@@ -7,7 +7,6 @@ import Testing
 /// Removals by other processes, and damage of the file `removals`, in which all processes record their removals.
 extension RemovedDuringLoadTests {
   @Test func `another process's removal ends a value that waits for its commit`() async throws {
-    let directory = TemporaryDirectory()
     // The loaded value must still wait for its commit when the test removes it, also on a slow machine.
     let options = Store.Options(lockTimeout: .seconds(600))
     let store = try Store(at: directory.path + "/s", options: options)
@@ -32,16 +31,12 @@ extension RemovedDuringLoadTests {
     "clear boards", "clear-all", "rename boards b",
   ])
   func `a foreign removal wins, and later callers await no lease`(command: String) async throws {
-    let directory = TemporaryDirectory()
     let storeOptions = with(Store.Options()) { $0.hooks.machineClock = { 1_000_000 } }
     let store = try Store(at: directory.path + "/s", options: storeOptions)
     let boards = store.cache(TextCodec(), in: "boards")
     try await boards.set("other", for: "bern")
-    let (loader, remover) = (
-      try PeerProcess("load", store.path, ["thun", "standard"]),
-      try PeerProcess("commands", store.path)
-    )
-    #expect(loader.line() == "loading" && remover.line() == "open")
+    let loader = try PeerProcess("load", store.path, ["thun", "standard"], saying: "loading")
+    let remover = try PeerProcess("commands", store.path, saying: "open")
     let options = LoadOptions(policy: .reload, tags: ["all"], waitsForCommit: true)
     let mine = try await origin.startHeld(boards, options)
     #expect(try remover.ask(command) == "done")
@@ -61,7 +56,6 @@ extension RemovedDuringLoadTests {
 
   /// A process cannot map or make the file if it has no descriptors left.
   @Test func `a removal that cannot be recorded refuses earlier loads`() async throws {
-    let directory = TemporaryDirectory()
     let store = try Store(at: directory.path + "/s")
     let boards = store.cache(TextCodec(), in: "boards")
     try await boards.set("other", for: "thun")
@@ -150,7 +144,6 @@ extension RemovedDuringLoadTests {
 
   @Test(.timeLimit(.minutes(30)))
   func `no caller of any process gets what was removed before it asked`() throws {
-    let directory = TemporaryDirectory()
     let path = directory.path + "/s"
     // The file has one time for each of four keys in two namespaces. No caller may get a value from before the time of its key.
     try Data(count: 64).write(to: URL(fileURLWithPath: path + ".floors"))

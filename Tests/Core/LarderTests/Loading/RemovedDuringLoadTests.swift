@@ -23,11 +23,10 @@ import Testing
   private func prepare(_ before: Before) async throws {
     try await store.namespace("lines").set("line", for: "1")
     if before == .nowhere { return }
-    try await boards.set(
-      "old", for: before == .absent ? "bern" : "thun",
-      .with(
-        expires: .after(.minutes(1)), stale: before == .stale ? .hours(1) : .zero, tags: ["all"],
-        owners: [Owner(Key("1"), in: "lines")]))
+    let attributes = EntryAttributes.with(
+      expires: .after(.minutes(1)), stale: before == .stale ? .hours(1) : .zero, tags: ["all"],
+      owners: [Owner(Key("1"), in: "lines")])
+    try await boards.set("old", for: before == .absent ? "bern" : "thun", attributes)
     if before != .fresh { clock.advance(by: .minutes(1)) }
   }
 
@@ -94,13 +93,10 @@ import Testing
 
   @Test(arguments: [true, false])
   func `a load in the background does not bring a removed value back`(isStale: Bool) async throws {
-    try await boards.set("old", for: "thun", expires: .after(.minutes(1)))
+    let window: Duration? = isStale ? .hours(1) : nil
+    try await boards.set("old", for: "thun", .with(expires: .after(.minutes(1)), stale: window))
     var options = LoadOptions(
       stale: Staleness(whileRevalidating: .hours(1)), refreshAhead: .seconds(1))
-    if isStale {
-      try await boards.set(
-        "old", for: "thun", .with(expires: .after(.minutes(1)), stale: .hours(1)))
-    }
     clock.advance(by: isStale ? .minutes(1) : .seconds(59))
     origin.close()
     #expect(try await origin.ask(boards, options).value == "old")

@@ -8,9 +8,11 @@ import Testing
   private let origin = Origin()
   private let windows = Staleness(whileRevalidating: .minutes(10), onError: .hours(24))
 
-  private func ask() async throws -> CacheResult<String> {
+  private func ask(_ policy: RequestPolicy = .standard) async throws -> CacheResult<String> {
     try await origin.ask(
-      boards, LoadOptions(expires: .after(.minutes(2)), stale: windows, waitsForCommit: true))
+      boards,
+      LoadOptions(
+        policy: policy, expires: .after(.minutes(2)), stale: windows, waitsForCommit: true))
   }
 
   @Test func `a stale value is served at once while one refresh runs`() async throws {
@@ -142,12 +144,6 @@ import Testing
   }
 
   @Test func `each policy asks what it says`() async throws {
-    let ask = { (policy: RequestPolicy) in
-      try await origin.ask(
-        boards,
-        LoadOptions(
-          policy: policy, expires: .after(.minutes(2)), stale: windows, waitsForCommit: true))
-    }
     #expect(await code { try await ask(.cacheOnly) } == .notStored)
     #expect(try await ask(.cacheElseLoad).value == "load 1")
     #expect(try await ask(.cacheOnly).value == "load 1")
