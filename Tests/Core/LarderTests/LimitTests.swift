@@ -1,5 +1,3 @@
-import LMDB
-import LarderSystem
 import TestSupport
 import Testing
 
@@ -21,12 +19,9 @@ struct LimitTests: StoreSuite {
   @Test func `a value larger than its namespace's limit is refused and costs nothing`() throws {
     try store.declare(Rules(limits: Limits(bytes: 100)), for: "notes")
     try notes.set("here", for: "a")
-    let error = #expect(throws: LarderError.self) {
-      try notes.set([UInt8](repeating: 1, count: 101), for: "b")
-    }
+    let error = thrown { try notes.set([UInt8](repeating: 1, count: 101), for: "b") }
     #expect(error?.code == .overLimit)
-    #expect(
-      error?.message.contains("101 bytes") == true && error?.message.contains("100 bytes") == true)
+    for words in ["101 bytes", "100 bytes"] { #expect(error?.message.contains(words) == true) }
     #expect(try notes.text("a") == "here")
   }
 
@@ -237,13 +232,9 @@ extension OwnerRun {
     for namespace in try engine.metadata.namespaces(in: transaction) {
       let (facts, counters) = (namespace.facts, namespace.counters)
       var found = (entries: 0, bytes: 0)
-      var cursor = try transaction.cursor(in: .entries)
-      let prefix = namespace.id.prefix
-      var record = try cursor.seek(prefix.span)
-      while let entry = record, entry.key.starts(with: prefix.span) {
+      try transaction.forEach(in: .entries, from: namespace.id.prefix) { _, value in
         found.entries += 1
-        found.bytes += entry.value.count - EntryHeader(entry.value)!.payloadStart
-        record = try cursor.next()
+        found.bytes += value.count - EntryHeader(value)!.payloadStart
       }
       guard found == (facts.entries, facts.bytes) else {
         throw Broken(description: "\(what): found \(found), counted \(facts)")

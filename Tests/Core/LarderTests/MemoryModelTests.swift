@@ -1,4 +1,3 @@
-import Synchronization
 import TestSupport
 import Testing
 
@@ -8,19 +7,15 @@ import Testing
 @Suite struct MemoryModelTests {
   private static let seeds = TestSettings.seeds(corpus: 2)
   private static let steps = 1500
+  private let directory = TemporaryDirectory()
 
   @Test(arguments: seeds) func `memory changes no answer`(seed: UInt64) throws {
-    try withTemporaryDirectory { path in
-      do {
-        var run = try MemoryRun(seed: seed, path: path)
-        try run.run(steps: Self.steps)
-      } catch { Issue.record("LARDER_SEED=\(seed): \(error)") }
-    }
+    var run = try MemoryRun(seed: seed, path: directory.path)
+    try run.run(steps: Self.steps)
   }
 }
 
 private struct MemoryRun {
-  private let seed: UInt64
   private var random: SeededRNG
   private let clock = ManualClock()
   private let store: Store
@@ -31,7 +26,6 @@ private struct MemoryRun {
   private var hits: UInt64 = 0
 
   init(seed: UInt64, path: String) throws {
-    self.seed = seed
     random = SeededRNG(seed: seed)
     var options = Store.Options(clock: clock)
     options.flushes = false
@@ -65,7 +59,7 @@ private struct MemoryRun {
     let key = keys[random.next(in: 0..<keys.count)]
     let with = cache(name)
     let without = store.cache(codec, in: name, memory: MemoryLimits.off)
-    let note: String = "LARDER_SEED=\(seed): \(name) \(key)"
+    let note: String = "LARDER_SEED=\(random.seed): \(name) \(key)"
     #expect(try with.value(for: key) == without.value(for: key), "\(note)")
     if random.chance(percent: 30) {
       #expect(
@@ -159,11 +153,11 @@ private struct MemoryRun {
 
 @Suite struct MemoryPressureTests {
   private final class System: Sendable {
-    let level = Atomic(MemoryPressure.normal.rawValue)
-    let looks = Atomic(0)
+    let level = Shared(MemoryPressure.normal)
+    let looks = Tally()
     func look() -> MemoryPressure {
-      looks.add(1, ordering: .relaxed)
-      return MemoryPressure(rawValue: level.load(ordering: .relaxed))!
+      looks.add()
+      return level.value
     }
   }
 
@@ -174,9 +168,7 @@ private struct MemoryRun {
     }
   }
 
-  private func store(
-    _ system: System, _ clock: ManualClock, trims: Bool = true
-  ) throws -> Store {
+  private func store(_ system: System, _ clock: ManualClock, trims: Bool = true) throws -> Store {
     var options = Store.Options(clock: clock)
     options.hooks.memoryPressure = { system.look() }
     options.trimsMemory = trims
@@ -191,20 +183,20 @@ private struct MemoryRun {
     try fill(cache, 0..<100)
     try fill(other, 0..<40)
     #expect(cache.memory?.usage.entries == 100)
-    system.level.store(MemoryPressure.warning.rawValue, ordering: .relaxed)
-    let before = system.looks.load(ordering: .relaxed)
+    system.level.withLock { $0 = .warning }
+    let before = system.looks.value
     try fill(cache, 100..<110)
     // The store asks the system for the level at most once a second, so the store does not know the new level yet.
-    #expect(system.looks.load(ordering: .relaxed) == before)
+    #expect(system.looks.value == before)
     clock.advance(by: .seconds(1))
     try fill(cache, 110..<111)
-    #expect(system.looks.load(ordering: .relaxed) == before + 1)
+    #expect(system.looks.value == before + 1)
     #expect(cache.memory?.usage.entries == 56 && other.memory?.usage.entries == 20)
-    system.level.store(MemoryPressure.critical.rawValue, ordering: .relaxed)
+    system.level.withLock { $0 = .critical }
     clock.advance(by: .seconds(1))
     try fill(cache, 111..<112)
     #expect(cache.memory?.usage.entries == 6 && other.memory?.usage.entries == 2)
-    system.level.store(MemoryPressure.normal.rawValue, ordering: .relaxed)
+    system.level.withLock { $0 = .normal }
     clock.advance(by: .seconds(1))
     try fill(cache, 112..<120)
     #expect(cache.memory?.usage.entries == 14)
@@ -214,13 +206,13 @@ private struct MemoryRun {
 
   @Test func `the option turns it off`() throws {
     let (system, clock) = (System(), ManualClock())
-    system.level.store(MemoryPressure.critical.rawValue, ordering: .relaxed)
+    system.level.withLock { $0 = .critical }
     let cache = try store(system, clock, trims: false).cache(TextCodec(), in: "notes")
     for index in 0..<3 {
       try fill(cache, index * 10..<index * 10 + 10)
       clock.advance(by: .seconds(2))
     }
-    #expect(cache.memory?.usage.entries == 30 && system.looks.load(ordering: .relaxed) == 0)
+    #expect(cache.memory?.usage.entries == 30 && system.looks.value == 0)
   }
 
   @Test func `the files of Linux tell the pressure, and what is no number tells none`() {

@@ -1,5 +1,3 @@
-import TestSupport
-
 @testable import Larder
 
 /// A model of a store. The model keeps the entries in dictionaries, and must give the same answers as the store.
@@ -26,10 +24,7 @@ struct Model {
     var rules = Rules()
     /// Expired entries that reads have found, and that the next commit removes.
     var asked: Set<[UInt8]> = []
-    var replaced: UInt64 = 0
-    var removed: UInt64 = 0
-    var expired: UInt64 = 0
-    var cleared: UInt64 = 0
+    var removals: [RemovalReason: UInt64] = [:]
     var bytes: Int { entries.values.reduce(0) { $0 + $1.value.count } }
   }
 
@@ -73,7 +68,7 @@ struct Model {
     var space = spaces[name] ?? Space()
     let (expires, staleUntil) = end(
       attributes.expires ?? space.rules.expires, stale: attributes.stale ?? space.rules.stale)
-    if space.entries[key] != nil { space.replaced += 1 }
+    if space.entries[key] != nil { space.removals[.replaced, default: 0] += 1 }
     space.entries[key] = Entry(
       value: value, written: now, expires: expires, staleUntil: staleUntil, tags: attributes.tags,
       entityTag: attributes.entityTag,
@@ -85,7 +80,7 @@ struct Model {
   mutating func remove(_ key: [UInt8], in name: String) -> Bool {
     guard let entry = spaces[name]?.entries.removeValue(forKey: key) else { return false }
     let isExpired = entry.state(at: now) == .expired
-    if isExpired { spaces[name]!.expired += 1 } else { spaces[name]!.removed += 1 }
+    spaces[name]!.removals[isExpired ? .expired : .removed, default: 0] += 1
     return !isExpired
   }
 
@@ -139,7 +134,7 @@ struct Model {
   mutating func clear(_ name: String) -> RemovalResult {
     guard var space = spaces[name] else { return RemovalResult() }
     let removal = RemovalResult(entries: space.entries.count, bytes: space.bytes)
-    space.cleared += UInt64(space.entries.count)
+    space.removals[.cleared, default: 0] += UInt64(space.entries.count)
     space.entries = [:]
     space.asked = []
     spaces[name] = space

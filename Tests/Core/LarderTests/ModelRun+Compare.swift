@@ -1,4 +1,3 @@
-import LMDB
 import LarderSystem
 import TestSupport
 import Testing
@@ -54,10 +53,9 @@ extension ModelRun {
       let space = try #require(model.spaces[namespace.info.name])
       #expect(namespace.info.entries == space.entries.count)
       #expect(namespace.info.bytes == space.bytes)
-      #expect(namespace.removals[.removed] == space.removed)
-      #expect(namespace.removals[.replaced] == space.replaced)
-      #expect(namespace.removals[.expired] == space.expired)
-      #expect(namespace.removals[.cleared] == space.cleared)
+      for reason in RemovalReason.allCases {
+        #expect(namespace.removals[reason] == space.removals[reason, default: 0], "\(reason)")
+      }
       for key in keys {
         let found = try store.namespace(namespace.info.name).entry(for: key)
         #expect(found.map { Model.Entry($0) } == space.entries[key].map { $0.withoutValue })

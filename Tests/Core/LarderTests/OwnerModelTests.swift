@@ -90,20 +90,12 @@ struct OwnerRun {
     let now = try entries()
     guard try store.state.orphans == 0 else { return }
     for (place, entry) in now.entries {
-      let engine = store.engine
-      let transaction = try engine.beginRead()
-      guard
-        let id = try engine.metadata.namespaces(in: transaction).first(where: {
-          $0.facts.name == place.name
-        })?.id,
-        let region = try transaction.find(
-          StoredKey.entry(place.key.bytes.span, in: id), in: .entries),
-        let stored = StoredEntry(
-          entryKey: StoredKey.entry(place.key.bytes.span, in: id),
-          record: transaction.bytes(of: region))
+      let slot = try store.namespace(place.name).slot(place.key)
+      let transaction = try store.engine.beginRead()
+      guard let region = try transaction.find(slot, in: .entries),
+        let stored = StoredEntry(entryKey: slot, record: transaction.bytes(of: region))
       else { throw Broken(description: "\(what): \(place) cannot be read") }
-      for owner in stored.owners
-      where try transaction.find(owner.entryKey, in: .entries) == nil {
+      for owner in stored.owners where try transaction.find(owner.entryKey, in: .entries) == nil {
         throw Broken(
           description:
             "\(what): \(entry.key) in \(place.name) belongs to \(Key(owner.key)), which is gone")
