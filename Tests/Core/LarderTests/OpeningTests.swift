@@ -32,13 +32,10 @@ import Testing
 
   @Test func `what is no store is refused, each kind with its own code`() throws {
     let manager = FileManager.default
-    var options = Store.Options(create: false)
-    #expect(code(path + "/none", options) == .notFound)
+    #expect(code(path + "/none", Store.Options(create: false)) == .notFound)
     #expect(code(path + "/no/parent") == .notFound)
     #expect(!manager.fileExists(atPath: path + "/none"))
-    options.create = true
-    options.readOnly = true
-    #expect(code(path + "/none", options) == .notFound)
+    #expect(code(path + "/none", Store.Options(readOnly: true)) == .notFound)
 
     #expect(manager.createFile(atPath: path + "/file", contents: Data([1])))
     #expect(code(path + "/file") == .foreign)
@@ -70,11 +67,9 @@ import Testing
     version: UInt32, code: LarderError.Code
   ) throws {
     let store = try Store(at: path + "/s")
-    try store.tamper { transaction, _ in
-      let new = with(StoreFormat.new()) { $0.version = version }
-      let old = StoreFormat.mark + [1, 0, 0, 0] + store.engine.identity
-      try transaction.put(version == 1 ? old : new.encoded, for: MetadataKey.format, in: .main)
-    }
+    let new = with(StoreFormat.new()) { $0.version = version }
+    let old = StoreFormat.mark + [1, 0, 0, 0] + store.engine.identity
+    try store.plant(version == 1 ? old : new.encoded, for: MetadataKey.format)
     try store.close()
     try expectRefusal(code, "format \(version)")
     // A record of format 1 has no checksum, so a salvage cannot distinguish the record from a damaged record.
@@ -156,8 +151,7 @@ import Testing
     #expect(try names == ["new"])
     let store = try Store(at: path)
     #expect(try store.namespace("notes").count() == 3)
-    #expect(try store.verify().faults.isEmpty)
-    try store.close()
+    try store.verifyAndClose()
   }
 
   @Test func `a store that could not be completed leaves nothing in the way of the next`() throws {

@@ -157,11 +157,10 @@ import Testing
       let store = try Store.temporary(options: Store.Options(clock: ManualClock()))
       let notes = store.namespace("notes")
       for index in 0..<60 {
-        try notes.set(
-          [UInt8](repeating: 1, count: index), for: index,
-          .with(
-            expires: index % 3 == 0 ? .after(.hours(1)) : nil, tags: index % 2 == 0 ? ["even"] : [],
-            isPinned: index % 5 == 0))
+        let attributes = EntryAttributes.with(
+          expires: index % 3 == 0 ? .after(.hours(1)) : nil, tags: index % 2 == 0 ? ["even"] : [],
+          isPinned: index % 5 == 0)
+        try notes.set([UInt8](repeating: 1, count: index), for: index, attributes)
       }
       for index in [3, 10, 15, 42, 59] { try notes.tamper(index) { $0 = Array($0.prefix(3)) } }
       try repair(store)

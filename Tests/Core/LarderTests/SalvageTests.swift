@@ -66,7 +66,6 @@ import Testing
   }
 
   @Test func `a store that this process has open stays open`() throws {
-    let path = directory.path + "/old"
     let store = try Store(at: path, options: BufferedStore.options())
     let notes = store.namespace("notes")
     for text in ["a", "b", "c"] { try notes.set(text, for: "k") }
@@ -104,12 +103,10 @@ import Testing
 
   @Test(arguments: Durability.allCases)
   func `the new store has the durability of the old one`(durability: Durability) throws {
-    var options = options
-    options.durability = durability
-    try Store.leave(at: path, options)
-    options.durability = nil
-    _ = try Store.salvage(from: path, to: target, options: options)
-    #expect(try Store(at: target, options: options).durability == durability)
+    try Store.leave(at: path, with(options) { $0.durability = durability })
+    let unset = with(options) { $0.durability = nil }
+    _ = try Store.salvage(from: path, to: target, options: unset)
+    #expect(try Store(at: target, options: unset).durability == durability)
   }
 
   /// The main database has a record for each database, under its name. The record ends with the root page number, in 8 bytes.
@@ -117,12 +114,9 @@ import Testing
   func `entries whose database has lost its record or root are saved`(losesName: Bool) throws {
     try makeStore(path)
     try changeDataFile(of: path) { data in
-      let name = Data("entries".utf8)
-      var start = data.startIndex
-      while let found = data.range(of: name, in: start..<data.endIndex) {
+      for found in data.ranges(of: Data("entries".utf8)) {
         if losesName { data[found.lowerBound] = UInt8(ascii: "f") }
         if !losesName { data[found.upperBound + 42] ^= 0x40 }
-        start = found.upperBound
       }
     }
     let salvage = try Store.salvage(from: path, to: target, options: options)
@@ -163,16 +157,12 @@ import Testing
     let ids = try makeStore(path)
     let old = try Store(at: path, options: options)
     let seal = old.engine.seal
-    try old.tamper { transaction, _ in
-      let rules = with(NamespaceRecord.RuleSet()) { $0.declared.largestValue = -1 }
-      try transaction.put(
-        NamespaceRecord(id: NamespaceID(rawValue: ids[0]), created: 0, rules: rules)
-          .record(name: "notes", seal: seal), for: MetadataKey.namespace("notes"), in: .main)
-      try transaction.remove(MetadataKey.namespace("numbers"), from: .main)
-      try transaction.put(
-        NamespaceRecord(id: NamespaceID(rawValue: ids[1]), created: 0)
-          .record(name: "a b", seal: seal), for: MetadataKey.namespace("a b"), in: .main)
-    }
+    let rules = with(NamespaceRecord.RuleSet()) { $0.declared.largestValue = -1 }
+    let notes = NamespaceRecord(id: NamespaceID(rawValue: ids[0]), created: 0, rules: rules)
+    try old.plant(notes.record(name: "notes", seal: seal), for: MetadataKey.namespace("notes"))
+    try old.tamper { write, _ in try write.remove(MetadataKey.namespace("numbers"), from: .main) }
+    let numbers = NamespaceRecord(id: NamespaceID(rawValue: ids[1]), created: 0)
+    try old.plant(numbers.record(name: "a b", seal: seal), for: MetadataKey.namespace("a b"))
     #expect(failure { try old.namespace("notes").set("v", for: "k") } == .damaged)
     #expect(try salvage(closing: old).entries == 801)
     let new = try Store(at: target, options: options)
@@ -255,42 +245,36 @@ import Testing
     #expect(failure { _ = try Store.salvage(from: path, to: target) } == .cannotOpen)
   }
 
-  @Test func `what damaged pages leave is saved, and no value is wrong`() throws {
-    for seed in TestSettings.seeds(corpus: 6) {
-      let (path, target) = (directory.path + "/old\(seed)", directory.path + "/new\(seed)")
-      let ids = try makeStore(path)
-      var random = SeededRNG(seed: seed)
-      try changeDataFile(of: path) { data in
-        for _ in 0..<random.next(in: 1..<6) {
-          let page = random.next(in: 0..<data.count / 4096)
-          data[page * 4096 + random.next(in: 0..<(random.chance(percent: 60) ? 16 : 4096))] ^=
-            1 << UInt8(random.next(in: 0..<8))
-        }
+  @Test(arguments: TestSettings.seeds(corpus: 6))
+  func `what damaged pages leave is saved, and no value is wrong`(seed: UInt64) throws {
+    let ids = try makeStore(path)
+    var random = SeededRNG(seed: seed)
+    try changeDataFile(of: path) { data in
+      for _ in 0..<random.next(in: 1..<6) {
+        let page = random.next(in: 0..<data.count / 4096)
+        data[page * 4096 + random.next(in: 0..<(random.chance(percent: 60) ? 16 : 4096))] ^=
+          1 << UInt8(random.next(in: 0..<8))
       }
-      let salvage = try Store.salvage(from: path, to: target, options: options)
-      let new = try Store(at: target, options: options)
-      // A namespace whose name is lost gets a new name that contains its id.
-      let names = try new.namespaces().map(\.name)
-      let (notes, texts) = (
-        new.namespace(names.contains("notes") ? "notes" : "salvaged-\(ids[0])"),
-        new.namespace(names.contains("numbers") ? "numbers" : "salvaged-\(ids[1])")
-      )
-      var found = 0
-      for number in 0..<400 {
-        if let value = try notes.bytes("key-\(number)") {
-          found += 1
-          #expect(value == Self.value(number), "seed \(seed)")
-        }
-        if let text = try texts.text(number) {
-          found += 1
-          #expect(text == "\(number)", "seed \(seed)")
-        }
-      }
-      #expect(
-        found <= salvage.entries && salvage.entries <= found + 1,
-        "seed \(seed): \(found) of \(salvage)")
-      #expect(found == 800 || !salvage.isComplete, "seed \(seed): \(salvage)")
-      try new.verifyAndClose("seed \(seed)")
     }
+    let salvage = try Store.salvage(from: path, to: target, options: options)
+    let new = try Store(at: target, options: options)
+    // A namespace whose name is lost gets a new name that contains its id.
+    let names = try new.namespaces().map(\.name)
+    let notes = new.namespace(names.contains("notes") ? "notes" : "salvaged-\(ids[0])")
+    let texts = new.namespace(names.contains("numbers") ? "numbers" : "salvaged-\(ids[1])")
+    var found = 0
+    for number in 0..<400 {
+      if let value = try notes.bytes("key-\(number)") {
+        found += 1
+        #expect(value == Self.value(number))
+      }
+      if let text = try texts.text(number) {
+        found += 1
+        #expect(text == "\(number)")
+      }
+    }
+    #expect(found <= salvage.entries && salvage.entries <= found + 1, "\(found) of \(salvage)")
+    #expect(found == 800 || !salvage.isComplete, "\(salvage)")
+    try new.verifyAndClose()
   }
 }

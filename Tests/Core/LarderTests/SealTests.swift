@@ -28,11 +28,7 @@ import Testing
     #expect(opened(record, [7]) == [1, 2, 3])
     #expect(opened(record, [8]) == nil)
     #expect(opened(record, [7], other) == nil)
-    for place in record.indices {
-      var damaged = record
-      damaged[place] ^= 1
-      #expect(opened(damaged, [7]) == nil)
-    }
+    for place in record.indices { #expect(opened(with(record) { $0[place] ^= 1 }, [7]) == nil) }
     for count in 0..<record.count { #expect(opened(Array(record[..<count]), [7]) == nil) }
     #expect(opened(seal.seal([], for: [7]), [7]) == [])
   }
@@ -47,9 +43,7 @@ import Testing
     }
     let size = try record().count
     for place in stride(from: 0, to: size, by: size < 40 ? 1 : 7) {
-      var damaged = try record()
-      damaged[place] ^= 0x10
-      try store.plant(damaged, for: key)
+      try store.plant(with(record()) { $0[place] ^= 0x10 }, for: key)
       #expect(try notes.bytes(7) == [7], "a read goes on, \(place)")
       #expect(try store.faults.isEmpty == false, "\(place)")
       if isOfCounters {

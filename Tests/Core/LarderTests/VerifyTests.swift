@@ -86,17 +86,13 @@ import Testing
     #expect(faults == [] && lookups == 0)
     // A surplus tag record must cause only a few lookups. One lookup for each of the 2,000 tags would be too many.
     let slot = try notes.slot("many")
-    try store.tamper { transaction, indexes in
-      try transaction.put([], for: IndexKey.tag([0x7A], entry: slot), in: indexes.tags)
-    }
+    try store.plant([], for: IndexKey.tag([0x7A], entry: slot), in: store.engine.indexes.tags)
     let (more, few) = try walk(store)
     #expect(more.map(\.kind) == [.tags] && more.first?.key == Key("many"))
     #expect((1...20).contains(few), "\(few)")
   }
 
-  private func walk(
-    _ store: Store
-  ) throws -> (faults: [Verification.Inconsistency], lookups: Int) {
+  private func walk(_ store: Store) throws -> (faults: [Verification.Inconsistency], lookups: Int) {
     var verifier = Verifier(engine: store.engine) { _, _ in true }
     #expect(try verifier.run(in: store.engine.beginRead()))
     return (verifier.result.faults, verifier.tagLookups)
@@ -108,37 +104,30 @@ import Testing
   let directory = TemporaryDirectory()
   private var path: String { directory.path + "/store" }
 
-  private func makeStore() throws -> UInt32 {
+  /// Makes a store. Returns the stored key of the entry `key-500`.
+  private func makeStore() throws -> [UInt8] {
     let store = try Store(at: path)
     try store.write { batch in
       for number in 0..<1000 {
         try batch.set("\(number)", for: "key-\(number)", in: store.namespace("notes"))
       }
     }
-    let id = try #require(try store.namespace("notes").number())
+    let slot = try store.namespace("notes").slot("key-500")
     try store.close()
-    return id
+    return slot
   }
 
-  /// The offsets of the stored key of an entry in the data file. The stored key begins with the namespace id.
-  private func places(of key: String, in id: UInt32, _ data: Data) -> [Int] {
-    let prefix = (0..<4).map { UInt8(truncatingIfNeeded: id >> (24 - 8 * $0)) }
-    let bytes = Data(prefix + Array(key.utf8) + [0])
-    var places: [Int] = []
-    while let found = data.range(of: bytes, in: (places.last.map { $0 + 1 } ?? 0)..<data.count) {
-      places.append(found.lowerBound)
+  /// Damages the pages that contain `bytes`: erases the flags, which give the kind of the page.
+  private func damagePages(with bytes: [UInt8]) throws {
+    try changeDataFile(of: path) { data in
+      let places = data.ranges(of: Data(bytes))
+      #expect(!places.isEmpty)
+      for place in places { data[place.lowerBound / Self.pageSize * Self.pageSize + 10] = 0 }
     }
-    return places
   }
 
   @Test func `verify reports a damaged page of entries and does not throw`() throws {
-    let id = try makeStore()
-    try changeDataFile(of: path) { data in
-      let places = places(of: "key-500", in: id, data)
-      #expect(!places.isEmpty)
-      // Erases the flags, which give the kind of the page. A page without flags is damaged.
-      for place in places { data[place / Self.pageSize * Self.pageSize + 10] = 0 }
-    }
+    try damagePages(with: makeStore())
     let store = try Store(at: path)
     #expect(failure { _ = try store.namespace("notes").text("key-500") } == .damaged)
     // The damage is in this store, so the error must not blame the place of the copy.
@@ -155,11 +144,7 @@ import Testing
     for key in 0..<300 { try notes.set([UInt8](repeating: 1, count: 5000), for: key) }
     let chunks = try store.keys { $0.chunks }
     try store.close()
-    try changeDataFile(of: path) { data in
-      let places = data.ranges(of: Data(chunks[0]))
-      #expect(!places.isEmpty)
-      for place in places { data[place.lowerBound / Self.pageSize * Self.pageSize + 10] = 0 }
-    }
+    try damagePages(with: chunks[0])
     let verification = try Store(at: path, options: options).verify()
     #expect(verification.faults.contains { $0.kind == .pages })
     #expect(verification.entries == 300)
@@ -177,9 +162,10 @@ import Testing
   }
 
   @Test func `a key damaged to one of another namespace ends no scan in silence`() throws {
-    let id = try makeStore()
+    let slot = try makeStore()
+    // The stored key begins with the namespace id.
     try changeDataFile(of: path) { data in
-      for place in places(of: "key-500", in: id, data) { data[place] = 0x40 }
+      for place in data.ranges(of: Data(slot)) { data[place.lowerBound] = 0x40 }
     }
     let notes = try Store(at: path).namespace("notes")
     #expect(failure { try notes.scan { _, _ in true } } == .damaged)
