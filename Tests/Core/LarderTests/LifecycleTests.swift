@@ -27,11 +27,9 @@ import Testing
   }
 
   @Test func `a second opening with another clock is an error`() throws {
-    let clock = ManualClock()
-    let store = try Store(at: path + "/s", options: .init(clock: clock))
-    #expect(
-      failure { _ = try Store(at: path + "/s", options: .init(clock: ManualClock())) }
-        == .invalidArgument)
+    let store = try Store(at: path + "/s", options: .init(clock: ManualClock()))
+    let options = Store.Options(clock: ManualClock())
+    #expect(failure { _ = try Store(at: path + "/s", options: options) } == .invalidArgument)
     let error = #expect(throws: LarderError.self) { _ = try Store(at: path + "/s") }
     #expect(error?.code == .invalidArgument && error?.hint?.contains("the same object") == true)
     try store.namespace("notes").set("v", for: "k")
@@ -63,11 +61,10 @@ import Testing
 
   @Test func `closing writes what waits, through a handle for reading too`() throws {
     let clock = ManualClock()
-    var options = Store.Options(clock: clock)
+    let options = Store.Options(clock: clock)
     do {
       let store = try Store(at: path + "/s", options: options)
-      options.readOnly = true
-      let reader = try Store(at: path + "/s", options: options)
+      let reader = try Store(at: path + "/s", options: Store.Options(readOnly: true, clock: clock))
       let notes = store.namespace("notes")
       try notes.set("v", for: "k", expires: .after(.seconds(1)))
       try notes.set("v", for: "l")
@@ -76,7 +73,6 @@ import Testing
       _ = try notes.text("l")
       try reader.close()
     }
-    options.readOnly = false
     let store = try Store(at: path + "/s", options: options)
     let facts = try #require(try store.statistics().namespaces.first)
     #expect(facts.info.entries == 1)
@@ -178,17 +174,17 @@ import Testing
 @Suite(.timeLimit(.minutes(20))) struct HealthTests {
   private let files = FileManager.default
   private let directory = TemporaryDirectory()
+  private var place: String { directory.path + "/s" }
+  private var away: String { directory.path + "/away" }
 
   @Test func `deleted and replaced files are reported, also to subscribers`() async throws {
-    let path = directory.path
-    let place = path + "/s"
     let store = try Store(at: place)
     let notes = store.namespace("notes")
     try await notes.set("v", for: "k")
     #expect(try store.health() == .healthy)
     var changes = store.changes().makeAsyncIterator()
 
-    try files.moveItem(atPath: place, toPath: path + "/away")
+    try files.moveItem(atPath: place, toPath: away)
     #expect(try store.health() == .missing)
     #expect(await changes.nextHealth() == .missing)
     #expect(try notes.text("k") == "v")
@@ -200,7 +196,7 @@ import Testing
     #expect(failure { try notes.store.write { try $0.set("w", for: "k", in: notes) } } != nil)
 
     try files.removeItem(atPath: place)
-    try files.moveItem(atPath: path + "/away", toPath: place)
+    try files.moveItem(atPath: away, toPath: place)
     #expect(try store.health() == .healthy)
     #expect(await changes.nextHealth() == .healthy)
     try await notes.set("again", for: "k")
@@ -209,7 +205,6 @@ import Testing
   }
 
   @Test func `a new subscriber gets no health from before its subscription`() async throws {
-    let (place, away) = (directory.path + "/s", directory.path + "/away")
     let store = try Store(at: place)
     do {
       var changes = store.changes().makeAsyncIterator()
@@ -223,9 +218,8 @@ import Testing
     try store.verifyAndClose()
   }
 
-  @Test(.timeLimit(.minutes(20)))
-  func `a failed sync is reported, and closing then ends the subscriptions`() async throws {
-    let store = try Store(at: directory.path + "/s")
+  @Test func `a failed sync is reported, and closing then ends the subscriptions`() async throws {
+    let store = try Store(at: place)
     var changes = store.changes().makeAsyncIterator()
     store.engine.environment.handle.noteSyncFailure()
     #expect(try store.health() == .unwritable("\(LMDBError.syncFailed)"))
@@ -236,9 +230,9 @@ import Testing
   @Test(arguments: [
     "lock.open", "lock.write", "lock.queue", "lock.maps", "lock.slots", "recovery",
   ]) func `a deleted file beside the data is reported`(name: String) throws {
-    let store = try Store(at: directory.path + "/s")
+    let store = try Store(at: place)
     #expect(try store.health() == .healthy)
-    try files.removeItem(atPath: directory.path + "/s/" + name)
+    try files.removeItem(atPath: place + "/" + name)
     #expect(try store.health() == .missing)
     guard name == "lock.slots" else { return }
     #expect(
@@ -247,15 +241,14 @@ import Testing
 
   @Test(.enabled(if: geteuid() != 0, "the superuser may write everything"))
   func `a directory that may not be written is reported`() async throws {
-    let path = directory.path
-    let store = try Store(at: path + "/s")
-    try files.setAttributes([.posixPermissions: 0o500], ofItemAtPath: path + "/s")
+    let store = try Store(at: place)
+    try files.setAttributes([.posixPermissions: 0o500], ofItemAtPath: place)
     guard case .unwritable(let reason) = try store.health() else {
       Issue.record("it counts as writable")
       return
     }
     #expect(!reason.isEmpty)
-    try files.setAttributes([.posixPermissions: 0o700], ofItemAtPath: path + "/s")
+    try files.setAttributes([.posixPermissions: 0o700], ofItemAtPath: place)
     #expect(try store.health() == .healthy)
   }
 }

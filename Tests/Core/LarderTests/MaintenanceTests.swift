@@ -9,17 +9,12 @@ import Testing
   private final class Log: Sendable {
     let clock: ManualClock
     private let seen = Mutex<[Duration]>([])
-    private let reports: AsyncStream<Maintenance.Report>
-    private let report: AsyncStream<Maintenance.Report>.Continuation
+    private let reports = AsyncStream<Maintenance.Report>.makeStream()
     let errors = Mutex<[LarderError]>([])
-
-    init(_ clock: ManualClock) {
-      self.clock = clock
-      (reports, report) = AsyncStream.makeStream()
-    }
+    init(_ clock: ManualClock) { self.clock = clock }
 
     var times: [Duration] { seen.withLock { $0 } }
-    func next() async -> Maintenance.Report? { await reports.first { _ in true } }
+    func next() async -> Maintenance.Report? { await reports.stream.first { _ in true } }
     func maintenance(of store: Store, every interval: Duration, jitter: Double = 0) throws
       -> Maintenance
     {
@@ -27,7 +22,7 @@ import Testing
         of: store, every: interval, jitter: jitter,
         onRun: { [self] report in
           seen.withLock { $0.append(clock.monotonic) }
-          self.report.yield(report)
+          reports.continuation.yield(report)
         },
         onError: { [self] error in errors.withLock { $0.append(error) } })
     }

@@ -58,16 +58,14 @@ import Testing
   @Test func `rules last, declared and overridden apart`() throws {
     try withTemporaryDirectory { path in
       let rules = Rules(expires: .after(.minutes(5)), stale: .seconds(3), largestValue: 12_345)
-      do {
-        let store = try Store(at: path + "/s")
-        try store.declare(rules, for: "a")
-        try store.declare(Rules(expires: .at(Timestamp(milliseconds: 5))), for: "b")
-        try store.override(Rules.Overrides(largestValue: 5), for: "a")
-        try store.declare(Rules(stale: .seconds(9)), for: "a")
-        try store.declare(rules, for: "a")
-        try store.close()
-      }
-      let store = try Store(at: path + "/s")
+      var store = try Store(at: path + "/s")
+      try store.declare(rules, for: "a")
+      try store.declare(Rules(expires: .at(Timestamp(milliseconds: 5))), for: "b")
+      try store.override(Rules.Overrides(largestValue: 5), for: "a")
+      try store.declare(Rules(stale: .seconds(9)), for: "a")
+      try store.declare(rules, for: "a")
+      try store.close()
+      store = try Store(at: path + "/s")
       let facts = try store.namespaces()
       #expect(facts[0].declared == rules)
       #expect(facts[0].rules.largestValue == 5 && facts[0].rules.expires == rules.expires)

@@ -80,8 +80,7 @@ import Testing
   }
 
   @Test func `a limit that another process sets is obeyed`() throws {
-    let clock = ManualClock()
-    try withStoreOnDisk(Store.Options(clock: clock)) { store, _ in
+    try withStoreOnDisk(Store.Options(clock: ManualClock())) { store, _ in
       let notes = store.cache(TextCodec(), in: "notes")
       for key in 0..<10 { try notes.set(String(repeating: "x", count: 100), for: key) }
       #expect(store.memory.usage.cost == 1000)

@@ -148,16 +148,12 @@ import Testing
 
   @Test func `a cursor survives a restart and its own text`() throws {
     try withTemporaryDirectory { path in
-      var text = ""
-      do {
-        let store = try Store(at: path + "/s")
-        let notes = store.namespace("notes")
-        try notes.fill(0..<10)
-        text = try #require(try notes.page(limit: 4).next).description
-        try store.close()
-      }
-      #expect(text.utf8.allSatisfy { $0.isLetterOrDigit || $0 == 0x2D || $0 == 0x5F })
-      let store = try Store(at: path + "/s")
+      var store = try Store(at: path + "/s")
+      try store.namespace("notes").fill(0..<10)
+      let text = try #require(try store.namespace("notes").page(limit: 4).next).description
+      try store.close()
+      #expect(text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_".contains($0)) })
+      store = try Store(at: path + "/s")
       let rest = try store.namespace("notes").page(limit: 6, after: PageCursor(text))
       #expect(rest.items.count == 6 && rest.next == nil)
       try store.close()
@@ -206,11 +202,5 @@ import Testing
     #expect(try absent.page(limit: Int.max).items.count == 1)
     #expect(try absent.page(after: absent.cursor(after: "j")).items.count == 1)
     #expect(try absent.page(after: absent.cursor(after: "k")).items.isEmpty)
-  }
-}
-
-extension UInt8 {
-  fileprivate var isLetterOrDigit: Bool {
-    (0x30...0x39).contains(self) || (0x41...0x5A).contains(self) || (0x61...0x7A).contains(self)
   }
 }

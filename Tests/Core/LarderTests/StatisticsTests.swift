@@ -30,7 +30,6 @@ import Testing
     #expect(figures.usage.memory == Statistics.Tier(used: 0, limit: 64_000_000))
     try store.declare(StoreLimits(memory: Limits.unlimited))
     #expect(try store.statistics().usage.memory.limit == nil)
-    #expect(store.engine.memory.budget.limit == .max)
   }
 
   @Test func `bytes that went are counted by the reason`() throws {
@@ -127,10 +126,7 @@ import Testing
   }
 
   @Test func `letting go of the last handle does not wait long for another writer`() throws {
-    do {
-      let store = try Store(at: path + "/s")
-      try store.namespace("notes").set("v", for: "k")
-    }
+    try Store.leave(at: path + "/s")
     var store: Store? = try Store(at: path + "/s", options: Store.Options(lockTimeout: .minutes(5)))
     _ = try store?.namespace("notes").text("k")
     let writer = try PeerProcess("hold-write", path + "/s", saying: "writing")
@@ -142,16 +138,13 @@ import Testing
     #expect(try store?.namespace("notes").reads.hits == 0)
   }
 
-  @Test func `counts of two processes add up through any resets`() throws {
-    for seed in TestSettings.seeds(corpus: 5) { try mergeRandomly(path + "/\(seed)", seed: seed) }
-  }
-
   /// Makes random reads, merges and resets. Expects exact counts of reads since the last reset, meanwhile and at the end.
-  private func mergeRandomly(_ path: String, seed: UInt64) throws {
+  @Test(arguments: TestSettings.seeds(corpus: 5))
+  func `counts of two processes add up through any resets`(seed: UInt64) throws {
     var random = SeededRNG(seed: seed)
     // Without a write buffer, each write makes a commit, which merges the counts.
     let options = with(Store.Options()) { $0.writeBuffer = 0 }
-    let store = try Store(at: path, options: options)
+    let store = try Store(at: path + "/s", options: options)
     let notes = store.namespace("notes")
     try notes.set("v", for: "k")
     let peer = try PeerProcess("commands", store.path, saying: "open")
@@ -201,26 +194,25 @@ import Testing
   }
 
   @Test func `maintenance samples the reads once an hour`() throws {
-    let clock = ManualClock()
-    let store = try Store.temporary(options: Store.Options(clock: clock))
-    let (notes, other) = (store.namespace("notes"), store.namespace("other"))
-    let maintenance = try Maintenance(of: store)
-    try notes.set("v", for: "k")
-    try other.set("v", for: "k")
-    #expect(try store.readHistory() == [])
-    for _ in 1...3 {
-      _ = try notes.value(for: "k") as [UInt8]?
-      _ = try other.value(for: "k") as [UInt8]?
-      _ = try other.value(for: "absent") as [UInt8]?
-      try maintenance.runOnce()
-      // A second run in the same hour adds no sample.
-      try maintenance.runOnce()
-      clock.advance(by: .hours(1))
+    try withStore { store, clock in
+      let (notes, other) = (store.namespace("notes"), store.namespace("other"))
+      let maintenance = try Maintenance(of: store)
+      try notes.set("v", for: "k")
+      try other.set("v", for: "k")
+      #expect(try store.readHistory() == [])
+      for _ in 1...3 {
+        _ = try notes.value(for: "k") as [UInt8]?
+        _ = try other.value(for: "k") as [UInt8]?
+        _ = try other.value(for: "absent") as [UInt8]?
+        try maintenance.runOnce()
+        // A second run in the same hour adds no sample.
+        try maintenance.runOnce()
+        clock.advance(by: .hours(1))
+      }
+      let samples = try store.readHistory()
+      #expect(samples.map(\.hits) == [2, 4, 6] && samples.map(\.misses) == [1, 2, 3])
+      #expect(samples.first?.time.duration(to: samples[2].time) == .hours(2))
     }
-    let samples = try store.readHistory()
-    #expect(samples.map(\.hits) == [2, 4, 6] && samples.map(\.misses) == [1, 2, 3])
-    #expect(samples.first?.time.duration(to: samples[2].time) == .hours(2))
-    #expect(try store.verify().faults == [])
   }
 
   @Test func `a week is kept, and a clock that was set back drops the future`() {
@@ -238,19 +230,14 @@ import Testing
     #expect(history.samples.last == sample(hour: 300) && history.samples.count == 69)
   }
 
-  private func isReadable(_ record: [UInt8]) -> Bool {
-    !ReadHistory(record, seal: seal).samples.isEmpty
-  }
-
   @Test func `a damaged record is not read`() {
     var history = ReadHistory([], seal: seal)
     for hour in 1...3 { history.add(sample(hour: hour)) }
     let record = history.record(seal: seal)
     for index in record.indices {
-      var damaged = record
-      damaged[index] ^= 0x10
-      #expect(!isReadable(damaged))
-      #expect(!isReadable(Array(record[..<index])))
+      let damaged = with(record) { $0[index] ^= 0x10 }
+      #expect(ReadHistory(damaged, seal: seal).samples.isEmpty)
+      #expect(ReadHistory(Array(record[..<index]), seal: seal).samples.isEmpty)
     }
   }
 }

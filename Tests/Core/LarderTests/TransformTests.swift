@@ -52,10 +52,9 @@ import Testing
           entry.transforms.last == Veil().id && entry.transforms.count == (short == "b" ? 2 : 1))
         #expect(try notes.withEntry(for: key) { $1.copied } == bytes)
         for range in [0..<5, 5..<30, 30..<bytes.count] {
-          #expect(
-            try notes.piece(of: key, range, as: range.lowerBound == 0 ? .first : .next) { _ in true
-            }
-              == Array(bytes[range]))
+          let isFirst = range.lowerBound == 0
+          let piece = try notes.piece(of: key, range, as: isFirst ? .first : .next) { _ in true }
+          #expect(piece == Array(bytes[range]))
         }
         #expect(store.engine.reader.piecewise.withLock { $0 == nil })
         let record = try String(decoding: notes.record(key), as: UTF8.self)
@@ -124,50 +123,48 @@ import Testing
   }
 
   @Test func `a store without the transform says what is missing, and keeps the entry`() throws {
-    try withTemporaryDirectory { directory in
-      let path = directory + "/store"
-      var store = try Store(at: path, options: options([Veil()]))
-      try store.namespace("notes").set(Array("secret".utf8), for: "k", .with(metadata: [1, 2, 3]))
-      #expect(failure { _ = try Store(at: path, options: options([])) } == .invalidArgument)
-      try store.close()
+    let path = directory.path + "/store"
+    var store = try Store(at: path, options: options([Veil()]))
+    try store.namespace("notes").set(Array("secret".utf8), for: "k", .with(metadata: [1, 2, 3]))
+    #expect(failure { _ = try Store(at: path, options: options([])) } == .invalidArgument)
+    try store.close()
 
-      store = try Store(at: path, options: options([]))
-      let notes = store.namespace("notes")
-      let cache = store.cache(TextCodec(), in: "notes")
-      for read in [
-        { _ = try notes.bytes("k") }, { _ = try cache.value(for: "k") },
-        { try notes.scan { _, _ in true } }, { try notes.scanValues { _, _ in true } },
-        { _ = try store.write { try $0.value(for: "k", in: notes) } },
-      ] as [() throws -> Void] { #expect(failure(read) == .unreadable) }
-      #expect(try notes.entry(for: "k")?.transforms == [TransformID(rawValue: 200)])
-      #expect(try notes.entry(for: "k")?.metadata == nil && notes.contains("k"))
-      #expect(try notes.entry(for: "k")?.size == 6)
-      // Methods that do not read the value succeed without the transform.
-      #expect(try notes.touch("k") && notes.pin("k"))
-      try notes.set("plain", for: "other")
-      try store.verifyAndClose()
+    store = try Store(at: path, options: options([]))
+    let notes = store.namespace("notes")
+    let cache = store.cache(TextCodec(), in: "notes")
+    for read in [
+      { _ = try notes.bytes("k") }, { _ = try cache.value(for: "k") },
+      { try notes.scan { _, _ in true } }, { try notes.scanValues { _, _ in true } },
+      { _ = try store.write { try $0.value(for: "k", in: notes) } },
+    ] as [() throws -> Void] { #expect(failure(read) == .unreadable) }
+    #expect(try notes.entry(for: "k")?.transforms == [TransformID(rawValue: 200)])
+    #expect(try notes.entry(for: "k")?.metadata == nil && notes.contains("k"))
+    #expect(try notes.entry(for: "k")?.size == 6)
+    // Methods that do not read the value succeed without the transform.
+    #expect(try notes.touch("k") && notes.pin("k"))
+    try notes.set("plain", for: "other")
+    try store.verifyAndClose()
 
-      store = try Store(at: path, options: options([Veil()]))
-      #expect(try store.namespace("notes").text("k") == "secret")
-      #expect(try store.namespace("notes").entry(for: "k")?.metadata == [1, 2, 3])
-      #expect(try store.namespace("notes").text("other") == "plain")
-      try store.close()
-      store = try Store(at: path, options: options([Veil(isRequired: true)]))
-      let required = store.namespace("notes")
-      #expect(try required.text("k") == "secret" && required.text("other") == nil)
-      #expect(try store.write { try $0.value(for: "other", in: required) } == nil)
-      var keys = 0
-      try required.scanValues { _, _ in
-        keys += 1
-        return true
-      }
-      #expect(keys == 1)
-      #expect(try required.remove(prefix: "o").entries == 1)
-      #expect(try required.entry(for: "other") == nil && required.count() == 1)
-      try required.set("now", for: "other")
-      #expect(try required.text("other") == "now")
-      try store.verifyAndClose()
+    store = try Store(at: path, options: options([Veil()]))
+    #expect(try store.namespace("notes").text("k") == "secret")
+    #expect(try store.namespace("notes").entry(for: "k")?.metadata == [1, 2, 3])
+    #expect(try store.namespace("notes").text("other") == "plain")
+    try store.close()
+    store = try Store(at: path, options: options([Veil(isRequired: true)]))
+    let required = store.namespace("notes")
+    #expect(try required.text("k") == "secret" && required.text("other") == nil)
+    #expect(try store.write { try $0.value(for: "other", in: required) } == nil)
+    var keys = 0
+    try required.scanValues { _, _ in
+      keys += 1
+      return true
     }
+    #expect(keys == 1)
+    #expect(try required.remove(prefix: "o").entries == 1)
+    #expect(try required.entry(for: "other") == nil && required.count() == 1)
+    try required.set("now", for: "other")
+    #expect(try required.text("other") == "now")
+    try store.verifyAndClose()
   }
 
   @Test func `a value that is too large after its transforms evicts nothing`() throws {
@@ -215,9 +212,7 @@ import Testing
     #expect(try others.text("a") == nil)
     let header = try notes.header("a")
     for index in EntryHeader.checksumSize..<record.count where index != 10 {
-      var changed = record
-      changed[index] ^= 1
-      try write(changed, to: notes.slot("a"), key: "a")
+      try write(with(record) { $0[index] ^= 1 }, to: notes.slot("a"), key: "a")
       // A read must find each change of the fields or the payload, and must never trap. A changed time may stay unnoticed.
       let found = Result { try notes.text("a") }
       if header.fieldsRange.contains(index) || index >= header.payloadStart {
@@ -272,9 +267,7 @@ struct Veil: ValueTransform {
       bytes + context.store + context.key + context.previous + [context.part == .value ? 0 : 1]
     all.append(word: context.version)
     all.append(word: UInt64(context.namespace))
-    var mark: [UInt8] = []
-    mark.append(word: Checksum.of(all.span, seed: 99))
-    return mark
+    return [UInt8](littleEndian: Checksum.of(all.span, seed: 99))
   }
 
   func apply(_ bytes: Span<UInt8>, for context: TransformContext) -> (

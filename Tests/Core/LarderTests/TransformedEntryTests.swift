@@ -20,11 +20,9 @@ import Testing
 
   private func write() throws {
     let store = try Store(at: path, options: Self.options(Veil(isRequired: true)))
-    try store.namespace("notes").set(
-      Self.value, for: "k",
-      .with(
-        codec: .text, expires: .after(.hours(1)), entityTag: Self.entityTag, metadata: Self.metadata
-      ))
+    let attributes = EntryAttributes.with(
+      codec: .text, expires: .after(.hours(1)), entityTag: Self.entityTag, metadata: Self.metadata)
+    try store.namespace("notes").set(Self.value, for: "k", attributes)
     try store.namespace("notes").set("owner", for: "owner")
     try store.close()
   }
@@ -159,10 +157,9 @@ import Testing
   @Test func `a compressed value keeps its mark when metadata changes uncompressed`() throws {
     let compressed = PlainTransform(
       id: .zstd, applied: { $0.reversed() }, reverted: { bytes, _ in bytes.reversed() })
-    var store = try Store(at: path, options: Self.options(compressed))
-    try store.namespace("notes").set(Self.value, for: "k")
-    try store.close()
-    store = try Store(at: path, options: Self.options())
+    let text = String(decoding: Self.value, as: UTF8.self)
+    try Store.leave(text, at: path, Self.options(compressed))
+    var store = try Store(at: path, options: Self.options())
     let notes = store.namespace("notes")
     #expect(try store.write { try $0.setMetadata([1], of: "k", in: notes) })
     #expect(try notes.entry(for: "k")?.metadata == [1])

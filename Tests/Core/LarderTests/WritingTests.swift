@@ -3,37 +3,34 @@ import Testing
 
 @testable import Larder
 
-@Suite struct WritingTests {
+@Suite struct WritingTests: StoreSuite {
+  let fixture = StoreFixture()
+
   @Test func `a value above the limit is refused with both sizes, one at it is not`() throws {
-    try withNotes(Rules(largestValue: 1000)) { store, notes, _ in
-      try notes.set([UInt8](repeating: 1, count: 1000), for: "k")
-      let error = #expect(throws: LarderError.self) {
-        try notes.set([UInt8](repeating: 1, count: 1001), for: "k")
-      }
-      #expect(error?.code == .overLimit)
-      #expect(error?.message.contains("1001") == true && error?.message.contains("1000") == true)
-      #expect(try notes.bytes("k")?.count == 1000)
-      #expect(
-        failure { try store.declare(Rules(largestValue: 0), for: "notes") } == .invalidArgument)
-      let tooLarge = Rules(largestValue: 1 << 30 + 1)
-      #expect(failure { try store.declare(tooLarge, for: "notes") } == .invalidArgument)
-      try store.declare(Rules(largestValue: 1 << 30), for: "notes")
-      #expect(
-        failure { try store.override(.init(largestValue: 0), for: "notes") } == .invalidArgument)
+    try store.declare(Rules(largestValue: 1000), for: "notes")
+    try notes.set([UInt8](repeating: 1, count: 1000), for: "k")
+    let error = thrown { try notes.set([UInt8](repeating: 1, count: 1001), for: "k") }
+    #expect(error?.code == .overLimit)
+    #expect(error?.message.contains("1001") == true && error?.message.contains("1000") == true)
+    #expect(try notes.bytes("k")?.count == 1000)
+    for size in [0, 1 << 30 + 1] {
+      let rules = Rules(largestValue: size)
+      #expect(failure { try store.declare(rules, for: "notes") } == .invalidArgument, "\(size)")
     }
+    try store.declare(Rules(largestValue: 1 << 30), for: "notes")
+    #expect(
+      failure { try store.override(.init(largestValue: 0), for: "notes") } == .invalidArgument)
   }
 
   @Test func `the largest value is 64 MB unless a rule says otherwise`() throws {
-    try withNotes { store, notes, _ in
-      let value = [UInt8](repeating: 7, count: 64_000_001)
-      #expect(failure { try notes.set(value, for: "k") } == .overLimit)
-      #expect(try store.namespaces().isEmpty)
-      try notes.set(Array(value.dropLast()), for: "k")
-      #expect(try notes.withValue(for: "k") { bytes in bytes.count } == 64_000_000)
-      try store.declare(Rules(largestValue: 100_000_000), for: "notes")
-      try notes.set(value, for: "k")
-      #expect(try notes.count() == 1)
-    }
+    let value = [UInt8](repeating: 7, count: 64_000_001)
+    #expect(failure { try notes.set(value, for: "k") } == .overLimit)
+    #expect(try store.namespaces().isEmpty)
+    try notes.set(Array(value.dropLast()), for: "k")
+    #expect(try notes.withValue(for: "k") { bytes in bytes.count } == 64_000_000)
+    try store.declare(Rules(largestValue: 100_000_000), for: "notes")
+    try notes.set(value, for: "k")
+    #expect(try notes.count() == 1)
   }
 
   @Test(
@@ -41,24 +38,19 @@ import Testing
       if: TestSettings.number("LARDER_TEST_LARGE", default: 0) > 0, "takes 3 GB of memory and disk")
   )
   func `a rule lets a value have 1 GiB`() throws {
-    try withNotes(Rules(largestValue: 1 << 30)) { _, notes, _ in
-      try notes.set([UInt8](repeating: 7, count: 1 << 30), for: "k")
-      #expect(try notes.withValue(for: "k") { bytes in bytes[bytes.count - 1] } == 7)
-      let value = [UInt8](repeating: 7, count: 1 << 30 + 1)
-      #expect(failure { try notes.set(value, for: "k") } == .overLimit)
-      #expect(try notes.touch("k", expires: .after(.hours(1))))
-      #expect(try notes.remove("k"))
-    }
+    try store.declare(Rules(largestValue: 1 << 30), for: "notes")
+    try notes.set([UInt8](repeating: 7, count: 1 << 30), for: "k")
+    #expect(try notes.withValue(for: "k") { bytes in bytes[bytes.count - 1] } == 7)
+    let value = [UInt8](repeating: 7, count: 1 << 30 + 1)
+    #expect(failure { try notes.set(value, for: "k") } == .overLimit)
+    #expect(try notes.touch("k", expires: .after(.hours(1))))
+    #expect(try notes.remove("k"))
   }
 
   @Test func `a store for reading only refuses every change`() throws {
-    try withTemporaryDirectory { path in
-      let clock = ManualClock()
-      var options = Store.Options(clock: clock)
-      let writable = try Store(at: path + "/store", options: options)
-      try writable.namespace("notes").set("a", for: "k", expires: .after(.seconds(1)))
-      options.readOnly = true
-      let store = try Store(at: path + "/store", options: options)
+    try withStoreOnDisk(Store.Options(clock: clock)) { writable, written in
+      try written.set("a", for: "k", expires: .after(.seconds(1)))
+      let store = try Store(at: writable.path, options: Store.Options(readOnly: true, clock: clock))
       let notes = store.namespace("notes")
       #expect(store.isReadOnly && !writable.isReadOnly)
       #expect(try notes.text("k") == "a")
@@ -78,7 +70,6 @@ import Testing
       clock.advance(by: .seconds(1))
       #expect(try notes.text("k") == nil)
       #expect(try notes.count() == 1)
-      try writable.verifyAndClose()
     }
   }
 
@@ -96,8 +87,7 @@ import Testing
     var nameless = imported
     nameless.tags = []
     nameless.owners.append(Owner(Key("o"), in: ""))
-    var keyless = nameless
-    keyless.owners[1] = Owner(Key([]), in: "owners")
+    let keyless = with(nameless) { $0.owners[1] = Owner(Key([]), in: "owners") }
     let refused = [
       tagged, imported, nameless, keyless, .with(tags: [String(repeating: "t", count: 201)]),
       .with(tags: ["a\u{0}b"]),
@@ -128,11 +118,10 @@ import Testing
       let owners = ["1", "2", "3"].map { Owner(Key($0), in: "articles") }
       let key = String(repeating: "long ", count: 300)
       let bytes = [UInt8](repeating: 7, count: size)
-      try images.set(
-        bytes, for: key,
-        .with(
-          expires: .after(.hours(1)), stale: .hours(1), tags: ["a"],
-          owners: [owners[0]], entityTag: [1, 2]))
+      let attributes = EntryAttributes.with(
+        expires: .after(.hours(1)), stale: .hours(1), tags: ["a"], owners: [owners[0]],
+        entityTag: [1, 2])
+      try images.set(bytes, for: key, attributes)
       let before = try images.entry(for: key)!
       clock.advance(by: .minutes(10))
       /// Expects that only the metadata and the owners have changed.
