@@ -36,7 +36,7 @@ enum ImageAddresses {
   /// The addresses of a `srcset`. A comma ends a candidate if it follows a descriptor such as `2x`, or if it is the last
   /// character of an address. Any other comma is a part of the address.
   private static func candidates(of set: String) -> [String] {
-    set.matches(of: /([^\s,]\S*?)(?:,+(?=\s|$)|\s[^,]*|$)/).map { String($0.1) }
+    set.matches(of: /([^\s,](?:\S*[^\s,])?)(?:,+|\s[^,]*)?/).map { String($0.1) }
   }
 
   /// The absolute address without its fragment, because all fragments belong to the same image. Nil if the address is not HTTP

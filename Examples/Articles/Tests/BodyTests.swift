@@ -100,6 +100,11 @@ import ExampleTesting
     #expect(images("<img src='/\(String(repeating: "a", count: 70_000))'>") == [])
   }
 
+  @Test(.timeLimit(.minutes(1))) func `many commas in an address take no quadratic time`() {
+    let name = "/a" + String(repeating: ",", count: 60_000) + "b"
+    #expect(images("<img srcset='\(name) 1x'>") == ["https://read.example" + name])
+  }
+
   @Test(arguments: [
     ("https://a.b/1.png", ["https://a.b/1.png"]), ("/a.png 1x, /b.png 2x", ["/a.png", "/b.png"]),
     ("/a.png 100w,/b.png 200w", ["/a.png", "/b.png"]), ("/a.png, /b.png", ["/a.png", "/b.png"]),
