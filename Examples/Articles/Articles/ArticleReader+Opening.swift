@@ -75,7 +75,8 @@ extension ArticleReader {
 
   /// Fetches the missing images of an article, four at a time and at background priority. Returns the number of fetched images.
   ///
-  /// If the fetch of one image fails, the other fetches continue. If the images exceed their limit, the article gets none.
+  /// If the fetch of one image fails, the other fetches continue. If the images exceed their limit, the article gets none. The
+  /// next sync fetches the images for which the time is not enough: a hostile server may send an image without an end.
   func fetchImages(of id: String) async throws -> Int {
     let limit = try settings().imageBytes
     guard let article = try storedArticle(id), limit > article.imageLimit ?? 0 else { return 0 }
@@ -84,12 +85,15 @@ extension ArticleReader {
       return entry.map { $0.state == .expired || !$0.owners.contains(owner(id)) } ?? true
     }
     if missing.isEmpty { return 0 }
-    let options = LoadOptions(expires: .never, absent: .after(.days(1)), owners: [owner(id)])
+    let options = LoadOptions(
+      expires: .never, absent: .after(.days(1)), timeout: .minutes(5), owners: [owner(id)])
+    let end = store.clock.monotonic + .minutes(10)
     let fetched = Atomic(0)
     let largest = Atomic(0)
     let prefetch = try images.prefetch(
       missing, options: options, concurrency: 4, priority: .background
     ) { [self] address, _ in
+      if store.clock.monotonic > end { throw LarderError(.timedOut, "no time is left") }
       guard let image = try await fetchImage(at: address) else { return .absent }
       fetched.add(1, ordering: .relaxed)
       largest.max(image.count, ordering: .relaxed)
@@ -99,7 +103,7 @@ extension ArticleReader {
     for await step in prefetch {
       // The next sync repeats a failed request, and a removed article needs no images. So these errors stop no other fetch.
       guard case .failed(let error) = step.outcome, !(error is ServiceError),
-        (error as? LarderError)?.code != .noSuchOwner
+        ![.noSuchOwner, .timedOut].contains((error as? LarderError)?.code)
       else { continue }
       failure = failure ?? error
       prefetch.cancel()

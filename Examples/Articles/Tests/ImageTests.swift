@@ -135,6 +135,21 @@ import ExampleTesting
     #expect(try entry(path) == nil && reader.usage().images == 1)
   }
 
+  @Test func `images for which the time is over wait for the next sync`() async throws {
+    readeck.fill(1, images: 20)
+    fixture.server.become { [readeck] request in
+      if request.bare.hasPrefix("/img") { readeck.clock.advance(by: .minutes(3)) }
+      return readeck.answer(request)
+    }
+    let result = try await fixture.sync()
+    #expect(result.error == nil && result.stored == 1, "\(result)")
+    // Only four loads run at a time, so few loads begin before the fourth request, after which the time is over.
+    #expect(Set(fixture.asked().images).count < 20)
+    fixture.answerAll()
+    try await fixture.sync()
+    #expect(try reader.usage().images == 20)
+  }
+
   @Test(arguments: [200, 404])
   func `an article removed during its images does not stop a sync`(status: Int) async throws {
     readeck.fill(5, images: 2)

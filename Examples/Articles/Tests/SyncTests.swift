@@ -19,16 +19,14 @@ import ExampleTesting
     #expect(try await reader.unread().bookmarks.count == 2)
   }
 
-  /// Twenty articles need 21 requests; with 100 images they need 121 requests. The test also prints the time of the sync.
+  /// Twenty articles need 21 requests; with 100 images they need 121 requests.
   @Test(arguments: [(20, 0), (20, 5), (100, 0)])
   func `a sync requests the list, and the newest articles and their images`(
     count: Int, images: Int
   ) async throws {
     try await reader.change(.test(articles: count))
     readeck.fill(count + 5, images: images)
-    let start = ContinuousClock.now
     let first = try await fixture.sync()
-    print("a sync of \(count) articles: \(ContinuousClock.now - start)")
     #expect(first.outcome == .done && first.text == "\(count) of \(count) articles: done")
     #expect(fixture.server.count == 1 + count + count * images)
     let asked = fixture.asked()
