@@ -67,12 +67,13 @@ public struct Catalog: Sendable {
     _ path: String, method: HTTPRequest.Method = .get, fields: HTTPFields = [:], tags: [String] = []
   ) async throws -> Reply {
     let reply = try await service.send(path, method: method, fields: fields, tags: tags)
-    if reply.status == 400, reply.json?["error"]?["code"]?.text == "INVALID_CURSOR" {
+    let code = (400..<500).contains(reply.status) ? reply.json?["error"]?["code"]?.text : nil
+    if reply.status == 400, code == "INVALID_CURSOR" {
       try await cache.removeAll(tag: Self.pagesTag)
       throw InvalidCursor(message: service.reason(of: reply))
     }
-    // A gateway or the login page of a network may answer with the same status, so a web page does not sign the user out.
-    if [401, 403].contains(reply.status), !reply.isPage { try realm.clear() }
+    // A gateway or the login page of a network may answer with the same status, but without a code of the service.
+    if [401, 403].contains(reply.status), code != nil { try realm.clear() }
     return try service.checked(reply)
   }
 }

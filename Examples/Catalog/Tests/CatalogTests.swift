@@ -46,7 +46,7 @@ import ExampleTesting
     case "filter": _ = try await fixture.catalog(tier: "plus").all()
     case "refresh": #expect(try await one.refresh("f-1").entries == 1)
     case "gateway":
-      fixture.server.become { _ in .init(401, ["Content-Type": "text/html"], text: "<html>") }
+      fixture.server.become { _ in .init(401, json: #"{"message": "Forbidden"}"#) }
       await #expect(throws: ServiceError.self) { try await one.begin("f-1") }
       fixture.recover()
     case "another server":
