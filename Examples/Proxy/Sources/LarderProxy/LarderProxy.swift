@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import HTTPTypes
 import Larder
 import LarderHTTP
@@ -39,7 +40,11 @@ import ProxyServer
       throw ValidationError("--connections must be 1 to \(ProxyLimits.mostConnections)")
     }
     guard timeout > 0 else { throw ValidationError("--timeout must be 1 or more") }
-    guard Self.canName(namespace) else {
+    // The store itself checks a name only when it makes the namespace.
+    let hasCharacters = namespace.unicodeScalars.allSatisfy {
+      !$0.properties.isWhitespace && $0 != "@" && $0.properties.generalCategory != .control
+    }
+    guard hasCharacters, (1...Store.Namespace.longestName).contains(namespace.utf8.count) else {
       throw ValidationError(
         "--namespace: use 1 to \(Store.Namespace.longestName) bytes without spaces, @ and control characters"
       )
@@ -47,14 +52,6 @@ import ProxyServer
     for name in partitionBy where HTTPField.Name(name) == nil {
       throw ValidationError("--partition-by \(name) is not a field name: use Cookie or X-API-Key")
     }
-  }
-
-  /// Whether the store accepts the name. The store itself checks a name only when it makes the namespace.
-  private static func canName(_ name: String) -> Bool {
-    !name.isEmpty && name.utf8.count <= Store.Namespace.longestName
-      && name.unicodeScalars.allSatisfy {
-        !$0.properties.isWhitespace && $0 != "@" && $0.properties.generalCategory != .control
-      }
   }
 
   private var originAddress: Address? {
@@ -85,38 +82,35 @@ import ProxyServer
     limits.connections = connections
     let cache = try ProxyCache(
       in: namespace, over: OriginTransport(to: origin, on: group, limits: limits), policy: policy,
-      log: { line in print(line) }, open: { try Store(at: path) })
+      log: Self.say, open: { try Store(at: path) })
     let server = try await ProxyServer.start(
       cache, for: origin, at: address, on: group, limits: limits,
-      log: verbose ? Self.log : nil)
-    print("http://\(server.address) answers for http://\(origin)")
-    let saving = Task { await Self.saveStatistics(of: cache) }
+      log: verbose ? Self.say : nil)
+    Self.say("http://\(server.address) answers for http://\(origin)")
+    // Saves the statistics once a minute, for the command `stats` of the program `larder`.
+    let saving = Task {
+      while (try? await Task.sleep(for: .seconds(60))) != nil {
+        do { try await cache.cache.saveStatistics() } catch {
+          if !Task.isCancelled { Self.say("the statistics could not be saved: \(error)") }
+        }
+      }
+    }
     let interruptions = Interruptions()
     defer { interruptions.cancel() }
     for await _ in interruptions.signals { break }
     saving.cancel()
-    print("ends when the requests under way are answered, within 10 s; a second signal ends it now")
+    Self.say("ends after the requests under way, within 10 s; a second signal ends it now")
     try await Self.stop(server, within: .seconds(10), orAt: interruptions.signals)
-    print(Self.summary(cache.cache.statistics))
+    Self.say(Self.summary(cache.cache.statistics))
     try await cache.cache.saveStatistics()
     try cache.close()
   }
 
-  /// Saves the statistics once a minute, for the command `stats` of the program `larder`.
-  private static func saveStatistics(of cache: ProxyCache) async {
-    while !Task.isCancelled {
-      do {
-        try await Task.sleep(for: .seconds(60))
-        try await cache.cache.saveStatistics()
-      } catch is CancellationError {
-        return
-      } catch {
-        print("the statistics could not be saved: \(error)")
-      }
-    }
+  /// Writes a line immediately. `print` would keep the lines for a pipe or a file in memory, and a kill would lose them.
+  @Sendable private static func say(_ line: String) {
+    // Without a reader of the log the proxy still answers, so an error is ignored.
+    try? FileHandle.standardOutput.write(contentsOf: Data((line + "\n").utf8))
   }
-
-  @Sendable private static func log(_ line: String) { print(line) }
 
   private static func summary(_ counts: HTTPStatistics) -> String {
     let hits = counts.hits.map { "\($0.key) \($0.value)" }.sorted().joined(separator: ", ")

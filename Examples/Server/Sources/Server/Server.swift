@@ -8,13 +8,14 @@ import LarderHummingbird
   static func main() async throws {
     let arguments = CommandLine.arguments
     guard arguments.count == 3, let port = Int(arguments[2]) else {
-      print("usage: larder-server STORE PORT")
-      return
+      FileHandle.standardError.write(Data("usage: larder-server STORE PORT\n".utf8))
+      exit(2)
     }
     let store = try Store(at: arguments[1])
     let responder = CachedResponder(
       routes(LarderPersistDriver(in: store.namespace("sessions"))),
-      in: store.namespace("responses"), report: { print($0) })
+      in: store.namespace("responses"),
+      report: { FileHandle.standardError.write(Data("\($0)\n".utf8)) })
     let server = Application(
       responder: responder, configuration: .init(address: .hostname("127.0.0.1", port: port)),
       onServerRunning: { channel in
