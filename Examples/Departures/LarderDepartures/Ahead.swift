@@ -12,10 +12,13 @@ struct LoadFavourites: AsyncParsableCommand {
   @OptionGroup var session: Session
 
   func run() async throws {
+    var failed = 0
     try await session.show(.boards) { cache in
       let came = try await follow(cache.prefetch(stations))
-      return ["\(came.loaded) loaded, \(came.present) fresh already, \(came.failed) failed"]
+      failed = came.failed
+      return ["\(came.loaded) loaded, \(came.present) fresh already, \(failed) failed"]
     }
+    if failed > 0 { throw ExitCode(Failure.Code.failed.rawValue) }
   }
 }
 
@@ -28,13 +31,15 @@ struct Publish: AsyncParsableCommand {
   @OptionGroup var session: Session
 
   func run() async throws {
+    var failed = 0
     try await session.show(.next) { cache in
-      _ = try await follow(cache.enterBackground(stations))
+      failed = try await follow(cache.enterBackground(stations)).failed
       return try stations.map { station in
         let count = try cache.published(from: station, limit: .max).count
         return "\(station): \(count) departures for the widget"
       }
     }
+    if failed > 0 { throw ExitCode(Failure.Code.failed.rawValue) }
   }
 }
 

@@ -29,7 +29,7 @@ import ExampleTesting
         """
         favourites 2 \(base) = 5 | ! ^2: the service answered 403
         favourites 8503669 --offline             | ^1 loaded
-        favourites 2 \(base) --no-network        | ^0 loaded | ! ^2: the service cannot be reached
+        favourites 2 \(base) --no-network = 4    | ^0 loaded | ! ^2: the service cannot be reached
         board 8503669 \(base) --no-network = 4   | ! there is no network
         board 1 \(morning) | 09:00     BAT 91 | stale: the service answered 403 | ! ^names of ships: the service answered 403
         """)
