@@ -22,10 +22,10 @@ public enum JSON: Sendable, Hashable {
     if case .number(let number) = self { return number }
     return text.flatMap { Double($0) }.flatMap { $0.isFinite ? $0 : nil }
   }
-  /// The value as text, such as an id, which some services send as a whole number.
+  /// The value as text, such as an id, which some services send as a whole number. Nil for a number that may be rounded.
   public var word: String? {
-    if case .number(let number) = self { return Int(exactly: number).map { "\($0)" } }
-    return text
+    guard case .number(let number) = self else { return text }
+    return number.magnitude < 0x1p53 ? Int(exactly: number).map { "\($0)" } : nil
   }
   public var isTrue: Bool? { if case .bool(let bool) = self { bool } else { nil } }
 }
@@ -36,15 +36,9 @@ extension JSON: Codable {
     func decoded<Value: Decodable>(_ json: (Value) -> JSON) -> JSON? {
       (try? container.decode(Value.self)).map(json)
     }
-    if container.decodeNil() {
-      self = .null
-    } else if let json = decoded(JSON.bool) ?? decoded(JSON.number) {
-      self = json
-    } else if let json = decoded(JSON.string) ?? decoded(JSON.array) {
-      self = json
-    } else {
-      self = .object(try container.decode([String: JSON].self))
-    }
+    let scalar = container.decodeNil() ? JSON.null : decoded(JSON.bool) ?? decoded(JSON.number)
+    let json = scalar ?? decoded(JSON.string) ?? decoded(JSON.array)
+    self = try json ?? .object(container.decode([String: JSON].self))
   }
 
   public func encode(to encoder: any Encoder) throws {

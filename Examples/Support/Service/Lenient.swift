@@ -7,7 +7,9 @@ public struct Lenient<Value: Decodable & Sendable>: Decodable, Sendable {
     value = try? Value(from: decoder)
     if value == nil, let type = Value.self as? any LosslessStringConvertible.Type {
       let flags: [String: any LosslessStringConvertible] = ["0": false, "1": true]
-      value = (try? JSON(from: decoder).word).flatMap { type.init($0) ?? flags[$0] } as? Value
+      // `JSON` may round a number of more than 53 bits, such as a long id.
+      let word = (try? Int(from: decoder)).map { "\($0)" } ?? (try? JSON(from: decoder).word)
+      value = word.flatMap { type.init($0) ?? flags[$0] } as? Value
     }
     if let number = value as? Double, !number.isFinite { value = nil }
   }

@@ -26,9 +26,7 @@ public enum ServiceError: Error, Sendable, CustomStringConvertible {
   public var description: String {
     switch self {
     case .failed(_, let reason):
-      isOffline
-        ? "the service cannot be reached: \(reason)"
-        : "the exchange with the service failed: \(reason)"
+      "the \(isOffline ? "service cannot be reached" : "exchange with the service failed"): \(reason)"
     case .refused(let status, let message): "the service answered \(status): \(message)"
     case .undecodable(let path, let reason):
       // The query may contain a secret, so the text does not show the query.

@@ -55,16 +55,18 @@ struct Thing: Codable, Equatable { var name: String }
     var count: Int?
     var share: Double?
     var flag: Bool?
+    var id: String?
   }
 
   @Test func `fields and elements of another form do not hide the others`() throws {
     for (json, expected) in [
       (#"{"count": 3}"#, 3), (#"{"count": "+3"}"#, 3), (#"{}"#, nil), (#"{"count": []}"#, nil),
       (#"{"count": 1e99}"#, nil), (#"{"count": true}"#, nil), (#"{"share": "1e999"}"#, nil),
-      (#"{"flag": "maybe"}"#, nil),
+      (#"{"flag": "maybe"}"#, nil), (#"{"count": 1, "id": 9007199254740993}"#, 1),
     ] {
       let loose = try JSONDecoder().decode(Loose.self, from: Data(json.utf8))
       #expect(loose.count == expected && loose.share == nil && loose.flag == nil, "\(json)")
+      #expect(loose.id == (expected == 1 ? "9007199254740993" : nil))
     }
     let text = #"[{"id": 1, "name": 1e999}, {"id": 2, "name": "b"}, null]"#
     let list = try JSONDecoder().decode(LenientList<Thing>.self, from: Data(text.utf8))
