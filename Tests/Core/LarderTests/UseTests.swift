@@ -32,7 +32,8 @@ import Testing
     #expect(try mark("k", in: notes) == AccessStats())
   }
 
-  @Test func `large values and those with long keys or in chunks are used alike`() throws {
+  @Test func `large values, those with long keys, in chunks or in memory are used alike`() throws {
+    let cache = store.cache(BytesCodec(), in: "notes")
     for (key, count) in [
       ("large", 5000), (String(repeating: "k", count: 300), 10), ("cut", 20_000),
     ] {
@@ -40,6 +41,11 @@ import Testing
       let before = try mark(key, in: notes)
       #expect(try notes.bytes(key)?.count == count)
       #expect(try mark(key, in: notes).frequency == before.frequency + 1)
+      _ = try cache.value(for: key)
+      // After this write, a lookup must show that the value in memory is current.
+      try store.namespace("others").set("x", for: key)
+      #expect(try cache.value(for: key)?.count == count)
+      #expect(try mark(key, in: notes).frequency == before.frequency + 3)
     }
   }
 

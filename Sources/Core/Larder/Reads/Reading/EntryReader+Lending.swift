@@ -13,7 +13,7 @@ extension EntryReader {
 
   /// A read of the application: finds the entry under `key`, and passes a fresh value to `body`. If `recordsAccess` is true,
   /// records the access in the access table, and queues an expired entry for removal. If `isKnown` returns true, the caller has
-  /// the value already: the read is a hit, and an access only if the entry has a time to idle.
+  /// the value in memory. Such a read is an access, too, because the store must not evict the values that are read most.
   @inline(__always)
   func lend(
     _ key: Span<UInt8>, of handle: NamespaceHandle, id: NamespaceID,
@@ -37,12 +37,12 @@ extension EntryReader {
       return
     }
     handle.count(.hits, stripe: transaction.stripe)
-    if isKnown(found.header) { return }
     if let bucket {
       accesses.touch(
         keyHash, bucket: bucket, in: now / 60_000,
         isRecent: accesses.isRecent(found.header.sequence, of: id))
     }
+    if isKnown(found.header) { return }
     try body(found.payload)
   }
 
@@ -55,9 +55,7 @@ extension EntryReader {
   ) throws {
     if isKnown(found.header.remembered(found.idle)) {
       handle.count(.hits, stripe: transaction.stripe)
-      if recordsAccess, let idle = found.idle {
-        leftovers.accesses.note(found.header, idle, key: key, id: found.id, at: now)
-      }
+      if recordsAccess { recordAccess(found, key: key, at: now) }
       return
     }
     let done: Void? = try withValue(of: found, key: key, in: transaction) { value in
