@@ -214,7 +214,7 @@ struct DiskLimitTests: StoreSuite {
     try large.write { batch in
       try batch.set("v", for: "k", in: large.namespace("notes"))
       let budget = batch.session.budget
-      #expect(!budget.hasDiskLimit && budget.limits.disk == 10_000_000_000)
+      #expect(budget.disk == nil && budget.limits.disk == 10_000_000_000)
     }
     try large.close()
   }

@@ -166,6 +166,14 @@ struct LimitTests: StoreSuite {
     #expect(try (65...85).contains(full.count()) && store.statistics().entries == 200)
   }
 
+  @Test func `small namespaces lose only their share to a new process`() throws {
+    try store.declare(StoreLimits(entries: 500))
+    try notes.fill(0..<400)
+    for name in 0..<100 { try store.namespace("\(name)").set("x", for: "k") }
+    try notes.fill(400..<450)
+    #expect(try store.namespaces().count { $0.entries == 1 } > 75)
+  }
+
   @Test func `one search finds all namespaces that give way next`() {
     let records = (1...3).map { NamespaceRecord(id: NamespaceID(rawValue: $0), created: 0) }
     var share = FairShare()

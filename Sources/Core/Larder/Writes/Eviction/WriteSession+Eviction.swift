@@ -79,7 +79,7 @@ extension WriteSession {
     }
   }
 
-  /// Lets a namespace evict an entry. Returns false if no entry of the namespace may leave.
+  /// Lets a namespace evict an entry, or begin its share. Returns false if no entry of the namespace may leave.
   private mutating func evictOne(of member: KnownNamespace) throws(LarderError) -> Bool {
     let id = member.id
     try load(id)
@@ -87,6 +87,9 @@ extension WriteSession {
     // A write to the namespace itself may evict even the guaranteed bytes, so the guarantee does not count then.
     let guaranteed = ledger.expected?.id == id ? 0 : member.guaranteed
     guard usage.entries > 0, usage.bytes >= guaranteed else { return false }
+    let commit = transaction.id
+    let begins = engine.writes.fairShare.withLock { $0.begin(id, of: usage.entries, at: commit) }
+    if begins { return true }
     let request = RoomRequest(
       id: id, limits: member.rules.limits, reason: exceededLimit ?? .evictedForDisk,
       evictionsLeft: 1, guaranteed: guaranteed)

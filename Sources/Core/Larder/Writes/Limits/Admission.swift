@@ -82,7 +82,7 @@ extension WriteSession {
   }
 
   private func isShort(of namespace: KnownNamespace) -> Bool {
-    budget.hasDiskLimit || isStoreOver || exceeds(namespace.rules.limits, in: namespace.id)
+    budget.disk != nil || isStoreOver || exceeds(namespace.rules.limits, in: namespace.id)
   }
 
   /// Whether the current write must keep an entry: the entry that it writes, or a direct or indirect owner of that entry.

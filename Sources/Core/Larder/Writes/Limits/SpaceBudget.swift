@@ -9,13 +9,11 @@ struct SpaceBudget {
   var missingPages = 0
   var isOverdrawn = false
 
-  var hasDiskLimit: Bool { disk != nil }
-
   /// Whether a namespace without its own limit counts bytes instead of entries.
   var countsBytes: Bool { limits.bytes != nil || limits.entries == nil }
 
   func mayEvict(_ rules: Rules) -> Bool {
-    rules.limits.evicts || limits.counted.evicts || hasDiskLimit
+    rules.limits.evicts || limits.counted.evicts || disk != nil
   }
 }
 

@@ -183,7 +183,7 @@ extension WriteBatch {
     let storesRecords = mode.needsEmptyBuffer && buffered.hasRecords
     try buffered.evictAhead(&session)
     // Near the disk limit only separate commits write access times, so that no batch fails.
-    if !session.budget.hasDiskLimit { try session.flushAccessTimes(StoreEngine.usesPerWrite) }
+    if session.budget.disk == nil { try session.flushAccessTimes(StoreEngine.usesPerWrite) }
     let result = storesRecords ? nil : try body(&self)
     if mode.cleansUp, !storesRecords {
       let limit = min(shares * BatchEffects.expirationsPerWrite, session.removalsWithPages)
