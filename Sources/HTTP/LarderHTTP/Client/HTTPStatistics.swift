@@ -110,9 +110,12 @@
     public func saveStatistics() async throws {
       let unsaved = counters.takeUnsaved()
       guard unsaved != HTTPStatistics() else { return }
+      // An eviction would lose the counts of all processes.
+      var attributes = EntryAttributes(codec: .text, expires: .never)
+      attributes.isPinned = true
       do {
         _ = try await namespace.store.namespace(Self.statisticsNamespace).update(
-          namespace.name, EntryAttributes(codec: .text, expires: .never)
+          namespace.name, attributes
         ) { old in
           let numbers = HTTPStatistics(text: old ?? []).numbers
           let sums = numbers.merging(unsaved.numbers) { $0.saturatingAdding($1) }

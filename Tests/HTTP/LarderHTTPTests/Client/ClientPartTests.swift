@@ -102,6 +102,8 @@ struct StatisticsTests {
     try fixture.store.declare(Rules(), for: HTTPCache.statisticsNamespace)
     try await fixture.cache.saveStatistics()
     #expect(try fixture.cache.savedStatistics().forwards == [.uriMiss: 1])
+    let counts = fixture.store.namespace(HTTPCache.statisticsNamespace)
+    #expect(try counts.entry(for: "http")?.isPinned == true, "no eviction loses the counts")
   }
 
   @Test(arguments: [
