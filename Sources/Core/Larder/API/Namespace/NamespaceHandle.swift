@@ -123,7 +123,11 @@ final class NamespaceHandle: Sendable {
     return total
   }
 
-  var hasUnmerged: Bool { unmerged() != ReadCounters() }
+  /// Whether a commit can merge counts. Reads before the creation of a namespace never count, see ``begin(_:seenAt:)``. So a
+  /// handle of an absent namespace, whose name may come from a client, must not stay in memory for its counts.
+  var hasUnmerged: Bool {
+    Self.id(atTransaction.load(ordering: .relaxed)) != .store && unmerged() != ReadCounters()
+  }
 
   /// Whether the handle must stay in memory, because only the handle knows unmerged counts or the declared rules.
   var isNeeded: Bool { hasUnmerged || declared.withLock { !$0.isEmpty } }
