@@ -138,6 +138,22 @@ import Testing
     #expect((100_000..<300_000).contains(bytes), "above it, some leaves")
   }
 
+  @Test func `writes to others change no clock of a namespace at its guarantee`() throws {
+    try store.declare(StoreLimits(bytes: 10_000))
+    try store.declare(Rules(limits: Limits(guaranteed: 5_000)), for: "hot")
+    for name in ["hot", "cold"] { try flood(store, into: name, entries: 50, of: 100) }
+    let hot = store.namespace("hot")
+    func clocks() throws -> [UInt32] {
+      try (0..<50).map { try store.engine.access.stats(of: hot.place(of: "\($0)")).clock }
+    }
+    // The commit of the write buffer gives each entry its first clock.
+    try store.sync()
+    for key in 0..<50 { _ = try hot.bytes("\(key)") }
+    let before = try clocks()
+    try flood(store, into: "other", entries: 200, of: 100)
+    #expect(try clocks() == before && before.contains(1) && hot.count() == 50)
+  }
+
   @Test func `a namespace loses guaranteed bytes to its own writes and limits`() throws {
     try store.declare(StoreLimits(bytes: 100_000))
     try store.declare(Rules(limits: Limits(guaranteed: 100_000)), for: "all")

@@ -174,14 +174,6 @@ struct LimitTests: StoreSuite {
     #expect(try store.namespaces().count { $0.entries == 1 } > 75)
   }
 
-  @Test func `one search finds all namespaces that give way next`() {
-    let records = (1...3).map { NamespaceRecord(id: NamespaceID(rawValue: $0), created: 0) }
-    var share = FairShare()
-    share.charge(records[1].id, share: 0.5)
-    let next = share.next(among: records.map { KnownNamespace($0, named: "") })
-    #expect(next.map(\.record) == [records[0], records[2]])
-  }
-
   @Test func `a lower priority gives way first`() throws {
     try store.declare(StoreLimits(entries: 100))
     try store.declare(Rules(priority: .high), for: "high")

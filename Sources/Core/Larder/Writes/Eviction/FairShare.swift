@@ -16,25 +16,28 @@ struct FairShare: Sendable {
     times = times.filter { ids.contains($0.key) }
   }
 
-  /// All namespaces that evict next. Thousands may have the same time, because an empty namespace evicts nothing.
-  mutating func next(among namespaces: [KnownNamespace]) -> [KnownNamespace] {
-    let lowest = namespaces.map(\.rules.priority).min()
-    let members = namespaces.filter { $0.rules.priority == lowest }
-    now = members.map { time(of: $0.id) }.min() ?? now
-    return members.filter { time(of: $0.id) == now }
+  /// The times of the namespaces with the indices of the namespaces, the latest time first.
+  func turns(of namespaces: [KnownNamespace]) -> [(time: Double, index: Int)] {
+    namespaces.indices.map { (time: time(of: namespaces[$0].id), index: $0) }
+      .sorted { $0.time > $1.time }
   }
 
-  /// Gives a namespace without a time the current time plus a part of the namespace's first step; false if there is a time. The
-  /// part seems random. If each namespace began with an eviction, each new process would empty the small namespaces.
-  mutating func begin(_ id: NamespaceID, of entries: UInt64, at commit: UInt64) -> Bool {
-    if times[id] != nil { return false }
+  /// Begins the turn of a namespace. If the namespace has no time, returns its first time: the current time plus a part of the
+  /// first step that seems random. If the namespace evicted at once, each new process would empty the small namespaces.
+  mutating func begin(_ id: NamespaceID, of entries: UInt64, at commit: UInt64) -> Double? {
+    now = time(of: id)
+    if times[id] != nil { return nil }
     let golden: UInt64 = 0x9E37_79B9_7F4A_7C15
     let part = Double((UInt64(id.rawValue) &+ commit &* golden) &* golden) * 0x1p-64
-    charge(id, share: part / Double(entries))
-    return true
+    return charge(id, share: part / Double(entries))
   }
 
-  mutating func charge(_ id: NamespaceID, share: Double) { times[id] = time(of: id) + share }
+  /// Returns the new time of the namespace.
+  mutating func charge(_ id: NamespaceID, share: Double) -> Double {
+    let time = time(of: id) + share
+    times[id] = time
+    return time
+  }
 
   private func time(of id: NamespaceID) -> Double { max(times[id] ?? now, now) }
 }

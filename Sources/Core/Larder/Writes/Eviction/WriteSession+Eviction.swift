@@ -67,40 +67,49 @@ extension WriteSession {
   ) throws(LarderError) {
     guard shouldContinue(self) else { return }
     var members = try namespaces().filter { $0.rules.eviction != .refuse }
-    while case let round = engine.writes.fairShare.withLock({ $0.next(among: members) }),
-      !round.isEmpty
-    {
-      var spent: Set<NamespaceID> = []
-      for member in round {
-        if try !evictOne(of: member) { spent.insert(member.id) }
+    while let lowest = members.map(\.rules.priority).min() {
+      let evicting = members.filter { $0.rules.priority == lowest }
+      members.removeAll { $0.rules.priority == lowest }
+      var turns = engine.writes.fairShare.withLock { $0.turns(of: evicting) }
+      while let (_, index) = turns.popLast() {
+        if let time = try evictOne(of: evicting[index]) {
+          var (place, end) = (0, turns.count)
+          while place < end {
+            let middle = (place + end) / 2
+            if turns[middle].time > time { place = middle + 1 } else { end = middle }
+          }
+          turns.insert((time: time, index: index), at: place)
+        }
         if !shouldContinue(self) { return }
       }
-      members.removeAll { spent.contains($0.id) }
     }
   }
 
-  /// Lets a namespace evict an entry, or begin its share. Returns false if no entry of the namespace may leave.
-  private mutating func evictOne(of member: KnownNamespace) throws(LarderError) -> Bool {
+  /// Lets a namespace evict an entry. Returns the time of its next turn, or nil if no entry of the namespace may leave.
+  private mutating func evictOne(of member: KnownNamespace) throws(LarderError) -> Double? {
     let id = member.id
     try load(id)
-    let (usage, before) = (ledger.expectedUsage(id), state.stored)
+    let (usage, before, commit) = (ledger.expectedUsage(id), state.stored, transaction.id)
+    guard usage.entries > 0 else { return nil }
+    let first = engine.writes.fairShare.withLock { $0.begin(id, of: usage.entries, at: commit) }
+    if let first { return first }
     // A write to the namespace itself may evict even the guaranteed bytes, so the guarantee does not count then.
     let guaranteed = ledger.expected?.id == id ? 0 : member.guaranteed
-    guard usage.entries > 0, usage.bytes >= guaranteed else { return false }
-    let commit = transaction.id
-    let begins = engine.writes.fairShare.withLock { $0.begin(id, of: usage.entries, at: commit) }
-    if begins { return true }
     let request = RoomRequest(
       id: id, limits: member.rules.limits, reason: exceededLimit ?? .evictedForDisk,
       evictionsLeft: 1, guaranteed: guaranteed)
     // Subscribers get the name of the namespace. With this assignment the name is found without a search.
     known[ExactString(member.name)] = member
-    guard try evict(member.rules.eviction, request) > 0 else { return false }
-    // Counts the bytes of records, because values may be empty.
-    let removed = before - min(before, state.stored)
-    let share = Double(max(removed, 1)) / Double(max(ledger[id].stored &+ removed, 1))
-    engine.writes.fairShare.withLock { $0.charge(id, share: share) }
-    return true
+    // A search lowers the clocks of the entries that it passes, so nothing is searched if an average entry may not leave.
+    let least = guaranteed &+ usage.bytes / usage.entries
+    let evicted = try usage.bytes < least ? 0 : evict(member.rules.eviction, request)
+    // Counts the bytes of records, because values may be empty. A refusal counts like the eviction of an average entry, so that
+    // only few writes try in vain.
+    let stored = ledger[id].stored
+    let removed = evicted == 0 ? stored / usage.entries : before - min(before, state.stored)
+    let share = Double(max(removed, 1)) / Double(max(stored &+ removed, 1))
+    let next = engine.writes.fairShare.withLock { $0.charge(id, share: share) }
+    return evicted == 0 ? nil : next
   }
 
   /// The undamaged namespaces. O(1) if this process called the function after the last change of a namespace, else O(namespaces).
