@@ -88,6 +88,17 @@ import Testing
     #expect(try store.state.generation == generation)
   }
 
+  @Test func `a change of one namespace does not parse the rules of the others again`() throws {
+    func listed(_ name: String) throws -> KnownNamespace? {
+      try store.write { batch in try batch.session.namespaces().first { $0.name == name } }
+    }
+    for name in ["a", "b"] { try store.namespace(name).set("x", for: 1) }
+    let (a, b) = (try #require(try listed("a")), try #require(try listed("b")))
+    try store.namespace("b").clear()
+    let (sameA, newB) = (try listed("a"), try listed("b"))
+    #expect(sameA === a && newB !== b && newB?.id != b.id)
+  }
+
   @Test func `a clear empties at once, keeps rules and counts, and reclaims in steps`() throws {
     let attributes = EntryAttributes.with(expires: .after(.hours(1)), tags: ["t"])
     for number in 0..<1500 {

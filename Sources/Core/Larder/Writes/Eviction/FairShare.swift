@@ -1,3 +1,5 @@
+import LarderSystem
+
 /// Chooses which namespace evicts next in a full store: namespaces of the lowest priority, each in proportion to its bytes.
 ///
 /// Each process has a virtual time for each namespace. The namespace with the earliest time evicts next. An eviction raises the
@@ -43,6 +45,10 @@ struct FairShare: Sendable {
 }
 
 extension [KnownNamespace] {
+  var named: [ExactString: KnownNamespace] {
+    reduce(into: [:]) { named, namespace in named[ExactString(namespace.name)] = namespace }
+  }
+
   /// The bytes that namespaces are guaranteed to keep. The largest number for a namespace that evicts nothing.
   var guarantees: [NamespaceID: UInt64] {
     reduce(into: [:]) { least, namespace in

@@ -118,15 +118,30 @@ extension WriteSession {
     if let listed, listed.generation == generation { return listed.namespaces }
     let share = engine.writes.fairShare.withLock { $0 }
     if share.generation == generation { return share.namespaces }
-    var namespaces: [KnownNamespace] = []
-    for name in try namespaceNames() {
-      do throws(LarderError) {
-        if let found = try namespace(name) { namespaces.append(found) }
-      } catch  where error.code == .damaged {}
+    // Only few records have changed since the former list. Parsing the rules of all records would take long.
+    let (prefix, seal, former) = (MetadataKey.namespaces, engine.seal, share.namespaces.named)
+    let namespaces = try transaction.read { lmdb throws(LMDBError) -> [KnownNamespace] in
+      var found: [KnownNamespace] = []
+      try lmdb.forEach(in: .main, from: prefix) { key, record throws(LMDBError) in
+        let name = String(decoding: key.copied.dropFirst(prefix.count), as: UTF8.self)
+        let saved = record.copied
+        if let same = former[ExactString(name)], same.saved == saved {
+          found.append(same)
+        } else if let changed = try? NamespaceRecord(record, name: name, seal: seal) {
+          found.append(KnownNamespace(changed, named: name, saved: saved))
+        }
+      }
+      return found
     }
     listed = (generation, namespaces)
     if ledger.hasCommittedGeneration {
       engine.writes.fairShare.withLock { $0.remember(namespaces, at: generation) }
+      let named = namespaces.named
+      for handle in engine.allHandles {
+        if let known = named[ExactString(handle.name)] {
+          handle.known.withLock { $0 = (generation, known) }
+        }
+      }
     }
     return namespaces
   }

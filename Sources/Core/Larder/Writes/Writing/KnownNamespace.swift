@@ -5,10 +5,13 @@ final class KnownNamespace: Sendable {
   let name: String
   let record: NamespaceRecord
   let rules: Rules
+  /// The bytes of the record in the store.
+  let saved: [UInt8]
 
-  init(_ record: NamespaceRecord, named name: String) {
+  init(_ record: NamespaceRecord, named name: String, saved: [UInt8] = []) {
     self.name = name
     self.record = record
+    self.saved = saved
     rules = record.rules.effective
   }
 

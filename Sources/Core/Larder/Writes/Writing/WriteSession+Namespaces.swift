@@ -16,8 +16,8 @@ extension WriteSession {
     }
     guard let bytes = try transaction.copy(of: MetadataKey.namespace(name), in: .main)
     else { return nil }
-    let namespace = KnownNamespace(
-      try NamespaceRecord(bytes.span, name: name, seal: engine.seal), named: name)
+    let record = try NamespaceRecord(bytes.span, name: name, seal: engine.seal)
+    let namespace = KnownNamespace(record, named: name, saved: bytes)
     if let generation { handle.known.withLock { $0 = (generation, namespace) } }
     known[ExactString(name)] = namespace
     return namespace
@@ -36,7 +36,7 @@ extension WriteSession {
   {
     let bytes = try record.record(name: name, seal: engine.seal)
     try transaction.put(bytes, for: MetadataKey.namespace(name), in: .main)
-    let namespace = KnownNamespace(record, named: name)
+    let namespace = KnownNamespace(record, named: name, saved: bytes)
     known[ExactString(name)] = namespace
     ledger.updateStore { $0.generation &+= 1 }
     return namespace
@@ -78,11 +78,9 @@ extension WriteSession {
   /// namespace has the id, and another namespace is damaged. O(namespaces).
   mutating func namespace(of id: NamespaceID) throws(LarderError) -> KnownNamespace? {
     if let last = known.last, last.id == id { return last }
-    if let listed = try namespaces().first(where: { $0.id == id }) {
-      return try namespace(listed.name)
-    }
+    let listed = try namespaces().filter { $0.id == id }.map(\.name)
     // The list lacks damaged namespaces.
-    for name in try namespaceNames() {
+    for name in try listed.isEmpty ? namespaceNames() : listed {
       if let found = try namespace(name), found.id == id { return found }
     }
     return nil
