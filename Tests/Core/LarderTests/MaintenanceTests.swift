@@ -1,4 +1,5 @@
 import Foundation
+import LarderSystem
 import Synchronization
 import TestSupport
 import Testing
@@ -21,6 +22,7 @@ import Testing
       try Maintenance(
         of: store, every: interval, jitter: jitter,
         onRun: { [self] report in
+          #expect(!isInTask, "a run blocks its thread")
           seen.withLock { $0.append(clock.monotonic) }
           reports.continuation.yield(report)
         },

@@ -1,3 +1,4 @@
+import Dispatch
 import LMDB
 import Synchronization
 
@@ -8,7 +9,12 @@ extension Maintenance {
       var next: Duration? = first
       while let due = next {
         guard (try? await clock.sleep(until: due)) != nil else { return }
-        isRetry = self?.runIfDue(in: era, isRetry: isRetry == true)
+        // A run may block its thread for minutes, so the run does not use one of the few threads that all tasks share.
+        isRetry = await withCheckedContinuation { (ended: CheckedContinuation<Bool?, Never>) in
+          DispatchQueue.global(qos: .utility).async { [weak self, isRetry] in
+            ended.resume(returning: self?.runIfDue(in: era, isRetry: isRetry == true))
+          }
+        }
         next = self?.due(in: era, isRetry: isRetry)
       }
     }
