@@ -46,6 +46,15 @@ import Testing
     #expect(try notes.count() == 100 && store.state.tombstones == 0)
   }
 
+  @Test func `an invalidation in one namespace does not read the entries of others`() throws {
+    let other = store.namespace("other")
+    try other.fill(0..<1200, .with(tags: ["t"]))
+    try notes.set([1], for: 1, .with(tags: ["t"]))
+    let before = store.engine.environment.lastTransaction
+    #expect(try notes.invalidate(tag: "t").entries == 1)
+    #expect(try store.engine.environment.lastTransaction == before + 1 && other.count() == 1200)
+  }
+
   @Test func `what is not removed yet is not to be found by any read or listing`() throws {
     let cache = store.cache(BytesCodec(), in: "notes")
     try notes.fill((0..<100).map { "k\($0)" }, .with(tags: ["t"]))

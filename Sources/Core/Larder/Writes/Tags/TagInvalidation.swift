@@ -187,9 +187,12 @@ extension WriteSession {
   ) throws(LarderError) -> (RemovalResult, isDone: Bool) {
     // The counters of a cleared namespace no longer include its entries, so this removal ignores these entries.
     for id in tombstone.horizon.keys where try !isLive(id) { tombstone.horizon[id] = nil }
+    if tombstone.horizon.isEmpty { return (RemovalResult(), true) }
     let limit = min(limit, removalsInOwnBatch)
-    let prefix = tombstone.tags.first.map { $0 + [0] } ?? []
-    let position = tombstone.reached.isEmpty ? nil : tombstone.reached
+    // The index has the records of a tag by namespace, so the records of other namespaces need not be read.
+    let only = tombstone.horizon.count == 1 ? tombstone.horizon.keys.first?.prefix : nil
+    let prefix = tombstone.tags.first.map { $0 + [0] + (only ?? []) } ?? []
+    let position = prefix.lexicographicallyPrecedes(tombstone.reached) ? tombstone.reached : nil
     let tags = engine.indexes.tags
     let keys = try transaction.keys(in: tags, from: prefix, after: position, limit: limit)
     var removal = RemovalResult()
