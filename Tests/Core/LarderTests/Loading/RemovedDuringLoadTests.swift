@@ -132,14 +132,16 @@ import Testing
   }
 
   @Test func `another removal stops no load`() async throws {
-    let first = try await origin.startHeld(boards)
+    let tagged = with(LoadOptions.committed) { $0.tags = ["all"] }
+    let first = try await origin.startHeld(boards, tagged)
     let reload = LoadOptions(policy: .reload, waitsForCommit: true)
     #expect(try await boards.value(for: "bern", options: reload) { _ in .absent } == nil)
     try await boards.set("other", for: "bern")
     try await boards.remove("bern")
     try store.invalidate(tag: "other")
     try store.namespace("others").clear()
-    let second = origin.startAsking(boards)
+    try store.namespace("others").invalidate(tag: "all")
+    let second = origin.startAsking(boards, tagged)
     try await waitUntil { boards.namespace.engine.loads.running.callers() == 2 }
     origin.open()
     #expect(try await first.value.isCommitted)

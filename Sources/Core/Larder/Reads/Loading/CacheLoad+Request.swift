@@ -129,9 +129,9 @@ extension CacheLoad {
 
   /// Whether `load` began after each removal, and still runs or has a value that is not committed in the caller's snapshot.
   private func mayShare(_ load: InFlight, after lookup: CacheLookup<Value>) -> Bool {
-    guard
-      cache.isNewest(
-        load, key.span, in: lookup.found.base.id, links: RemovalTable.hashes(ofTags: options.tags))
+    let tags = options.tags.map { Array($0.utf8) }
+    let links = RemovalTable.hashes(ofTags: tags, in: cache.name)
+    guard cache.isNewest(load, key.span, in: lookup.found.base.id, links: links)
     else { return false }
     guard let loaded = load.value else { return true }
     if options.needsValue, loaded.result == nil { return false }

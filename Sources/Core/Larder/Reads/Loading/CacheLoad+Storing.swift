@@ -115,8 +115,8 @@ extension CacheLoad {
     of attributes: EntryAttributes, replacing entry: CachedEntry?
   ) throws(LarderError) -> [UInt64] {
     let reader = engine.reader
-    var hashes = RemovalTable.hashes(ofTags: attributes.tags)
-    hashes += (entry?.fields?.tags ?? []).map(RemovalTable.hash(ofTag:))
+    let tags = attributes.tags.map { Array($0.utf8) } + (entry?.fields?.tags ?? [])
+    var hashes = RemovalTable.hashes(ofTags: tags, in: cache.name)
     for owner in attributes.owners {
       let id = try reader.identify(engine.handle(for: owner.namespace), in: reader.beginRead())
       hashes += RemovalTable.hashes(of: owner, in: id == .store ? nil : id)

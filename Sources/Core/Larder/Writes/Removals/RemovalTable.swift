@@ -32,7 +32,7 @@ package struct RemovalTable {
 
   init(of environment: Environment, store: [UInt8]) {
     table = SharedTable(
-      SharedTable.Format(file: .removals, layout: 1, store: store) { $0 == Self.count },
+      SharedTable.Format(file: .removals, layout: 2, store: store) { $0 == Self.count },
       of: environment)
   }
 
@@ -142,11 +142,15 @@ package struct RemovalTable {
   /// The hash for all entries of the store. No namespace has this hash, because no namespace has an empty name.
   static let hashOfStore = hash(ofNamespace: "")
 
-  static func hash(ofTag tag: [UInt8]) -> UInt64 {
-    Checksum.of(tag.span, seed: 0x7461_6773_0000_0000)
+  /// The hash for the invalidation of a tag in one namespace, or in all if `namespace` is nil.
+  static func hash(ofTag tag: [UInt8], in namespace: String?) -> UInt64 {
+    Checksum.of(tag.span, seed: namespace.map(hash(ofNamespace:)) ?? 0x7461_6773_0000_0000)
   }
 
-  static func hashes(ofTags tags: [String]) -> [UInt64] { tags.map { hash(ofTag: Array($0.utf8)) } }
+  /// The hashes for all invalidations that concern an entry of the namespace with these tags.
+  static func hashes(ofTags tags: [[UInt8]], in namespace: String) -> [UInt64] {
+    tags.flatMap { [hash(ofTag: $0, in: nil), hash(ofTag: $0, in: namespace)] }
+  }
 
   /// The hashes under which the removal of an owner is recorded. `id` is nil if the namespace of the owner does not exist.
   static func hashes(of owner: Owner, in id: NamespaceID?) -> [UInt64] {

@@ -7,7 +7,7 @@ extension WriteBatch {
 
   /// Prevents loads that began before this batch from storing values with a tag, even if no entry with the tag is stored.
   package mutating func refuseEarlierLoads(tagged tag: String) {
-    session.recordRemoval(of: RemovalTable.hash(ofTag: Array(tag.utf8)))
+    session.recordRemoval(of: RemovalTable.hash(ofTag: Array(tag.utf8), in: nil))
   }
 
   /// Whether a load may store its value, because certainly none of these was removed after its begin: the store, the namespace,
@@ -18,13 +18,12 @@ extension WriteBatch {
   ) throws(LarderError) -> Bool {
     let id = try session.namespace(namespace)?.id ?? .store
     var hashes = [RemovalTable.hashOfStore, RemovalTable.hash(ofNamespace: namespace)]
-    hashes += RemovalTable.hashes(ofTags: attributes.tags)
+    var tags = attributes.tags.map { Array($0.utf8) }
     if let key, id != .store {
       hashes.append(Checksum.keyHash(of: key.span, in: id))
-      if let present = try session.entry(key.span, in: id) {
-        hashes += present.fields.tags.map(RemovalTable.hash(ofTag:))
-      }
+      tags += try session.entry(key.span, in: id)?.fields.tags ?? []
     }
+    hashes += RemovalTable.hashes(ofTags: tags, in: namespace)
     for owner in attributes.owners {
       let id = try session.namespace(owner.namespace)?.id
       hashes += RemovalTable.hashes(of: owner, in: id)

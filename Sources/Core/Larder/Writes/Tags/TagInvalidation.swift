@@ -94,7 +94,7 @@ extension WriteSession {
     limit: Int = TagInvalidation.perBatch
   ) throws(LarderError) -> (removal: RemovalResult, tombstone: [UInt8]?) {
     // An entry that has all of the tags also has the first tag, so recording the first tag is enough.
-    recordRemoval(of: RemovalTable.hash(ofTag: tags[0]))
+    recordRemoval(of: RemovalTable.hash(ofTag: tags[0], in: namespace))
     let names = if let namespace { [namespace] } else { try self.names(with: tags[0], limit) }
     var tombstone = Tombstone(tags: tags, horizon: try versions(of: names, asOf: horizon))
     if tombstone.horizon.isEmpty { return (RemovalResult(), nil) }
