@@ -173,7 +173,7 @@ extension Store.Namespace {
   @Test func `a write asks only namespaces with new reads for their counts`() throws {
     let names = (0..<20).map { "n\($0)" }
     for name in names { try store.namespace(name).set("v", for: "k") }
-    let asked = { store.engine.counted.unmerged.map(\.name).sorted() }
+    let asked = { store.engine.counted.unmerged().map(\.name).sorted() }
     let isListed = { (name: String) in
       store.engine.handle(for: name).isListed.load(ordering: .relaxed)
     }

@@ -130,7 +130,13 @@ final class NamespaceHandle: Sendable {
   }
 
   /// Whether the handle must stay in memory, because only the handle knows unmerged counts or the declared rules.
-  var isNeeded: Bool { hasUnmerged || declared.withLock { !$0.isEmpty } }
+  var isNeeded: Bool { hasUnmerged && !isAbsent || declared.withLock { !$0.isEmpty } }
+
+  /// Whether the last lookup found no namespace, so that nobody can ask for the counts.
+  var isAbsent: Bool {
+    let known = atGeneration.load(ordering: .relaxed)
+    return known != 0 && Self.id(known) == .store
+  }
 
   /// Drops the unmerged counts if commit `epoch`, as read in commit `moment`, has reset the store's counters. A reset changes
   /// the generation, so the first read after a reset calls this method. Counts of concurrent reads may be lost.

@@ -27,8 +27,8 @@ struct NamespaceHandles {
   }
 
   private mutating func releaseUnused() {
-    // `unmerged` removes the handles without counts from its list. Otherwise the list would keep these handles in use.
-    _ = counted.unmerged
+    // Removes unneeded handles from the list of counts, which otherwise keeps a handle for each name that was ever read.
+    _ = counted.unmerged(withAbsent: false)
     var unused: [ExactString] = []
     var index = byName.startIndex
     while index != byName.endIndex {
@@ -52,14 +52,15 @@ final class CountedHandles: Sendable {
     listed.withLock { $0.append(handle) }
   }
 
-  /// The handles with unmerged counts. Removes the other handles from the list, except handles with a memory tier.
-  var unmerged: [NamespaceHandle] {
+  /// The handles with unmerged counts. Removes the other handles from the list, except handles with a memory tier. If
+  /// `withAbsent` is false, leaves out and removes the handles of namespaces that do not exist, too.
+  func unmerged(withAbsent: Bool = true) -> [NamespaceHandle] {
     listed.withLock { listed in
       if listed.isEmpty { return [] }
       var found: [NamespaceHandle] = []
       listed.removeAll { handle in
         handle.isListed.store(false, ordering: .sequentiallyConsistent)
-        let hasUnmerged = handle.hasUnmerged
+        let hasUnmerged = handle.hasUnmerged && (withAbsent || !handle.isAbsent)
         if hasUnmerged { found.append(handle) }
         guard hasUnmerged || handle.memory.withLock({ !$0.isEmpty }) else { return true }
         // True if a read has added the handle again. The handle is then in the list twice, so this place is removed.

@@ -56,7 +56,7 @@ extension WriteSession {
   }
 
   mutating func mergeReadCounters() throws(LarderError) {
-    for handle in engine.counted.unmerged {
+    for handle in engine.counted.unmerged() {
       // The counts of a damaged namespace stay in memory. After any other error, the batch cannot be committed.
       guard let id = (try? namespace(handle.name))?.id else { continue }
       let epoch = try counters(of: id).epoch
