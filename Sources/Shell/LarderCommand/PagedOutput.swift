@@ -66,7 +66,7 @@ final class PagedOutput {
     case .gathering(let gathered):
       let all = gathered + bytes
       state = .gathering(all)
-      if let command, let size = Terminal.size(), Self.rows(all, columns: size.columns) >= size.rows
+      if let command, let size = Terminal.size(), Self.rows(all, columns: size.columns) > size.rows
       {
         let pager = ChildProgram(Array(command.utf8))
         do { try pager.open() } catch { return try release() }
@@ -109,8 +109,9 @@ final class PagedOutput {
     }
   }
 
+  /// Counts the last line, too. The line may be empty or not yet complete: in JSON, all rows of a list are one line.
   private static func rows(_ text: [UInt8], columns: Int) -> Int {
-    text.lines.dropLast().reduce(0) { rows, line in
+    text.lines.reduce(0) { rows, line in
       // A byte needs at most one column, so the width of a line with few bytes need not be measured.
       let width = line.count <= columns ? 1 : DisplayWidth.of(String(decoding: line, as: UTF8.self))
       return rows + max((width + columns - 1) / columns, 1)

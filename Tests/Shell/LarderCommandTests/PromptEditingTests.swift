@@ -166,6 +166,14 @@ import Testing
     }
   }
 
+  @Test func `one line longer than the screen goes through the pager`() throws {
+    let session = try home.prompt(environment: ["PAGER": "cat; echo; echo paged"])
+    try home.withStore { store in
+      try store.namespace("articles").set(String(repeating: "x", count: 5990), for: "long")
+    }
+    try session.type("output raw\rget @articles long --force\r").expect(row: "paged")
+  }
+
   @Test func `leaving the pager early ends the command and nothing else`() throws {
     let session = try home.prompt(environment: ["PAGER": "true"])
     try session.type("help\rcount @departures\r").expect(row: "3 entries, 33 B")
