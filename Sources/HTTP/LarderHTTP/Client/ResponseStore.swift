@@ -62,13 +62,8 @@
     }
 
     func entries(of key: ResponseKey) throws -> [Store.Entry] {
-      let entry = try namespace.entry(for: key.base).map { [$0] } ?? []
-      return try entry + entries(with: key.variantPrefix)
-    }
-
-    private func entries(with prefix: String) throws -> [Store.Entry] {
-      var entries: [Store.Entry] = []
-      try namespace.scanEntries(prefix: Array(prefix.utf8)) { entry, _ in
+      var entries = try namespace.entry(for: key.base).map { [$0] } ?? []
+      try namespace.scanEntries(prefix: Array(key.variantPrefix.utf8)) { entry, _ in
         entries.append(entry)
         return true
       }
@@ -127,17 +122,20 @@
       var entries = try entries(of: key)
       // `No-Vary-Search` lets a response of another URI answer this URI, so that response is removed, too.
       if let other = try equivalent(of: key) { entries += try self.entries(of: other) }
-      if policy.rules.contains(where: { !$0.bodyMethods.isEmpty }) {
-        entries += try self.entries(with: key.bodyPrefix)
-      }
+      var groups = Set(entries.flatMap(\.tags)).filter(CacheGroups.isTag)
       for start in stride(from: 0, to: entries.count, by: Self.mostRemoved) {
         removal += try await remove(Array(entries[start...].prefix(Self.mostRemoved)))
       }
+      if policy.rules.contains(where: { !$0.bodyMethods.isEmpty }) {
+        // A URI can have millions of responses to bodies, so each page is removed before the next page is read.
+        removal += try await removeAll(prefix: key.bodyPrefix) { entry, _ in
+          groups.formUnion(entry.tags.filter(CacheGroups.isTag))
+          return true
+        }
+      }
       // RFC 9875, 2.2.1: an unsafe request also invalidates the groups of the invalidated responses, but no further groups.
       if permit != nil {
-        for tag in Set(entries.flatMap(\.tags)).filter(CacheGroups.isTag) {
-          _ = try invalidate(tag)
-        }
+        for tag in groups { _ = try invalidate(tag) }
       }
       return removal
     }

@@ -137,6 +137,7 @@ struct BodyMethodTests {
     #expect(
       try await bench.cache.put(response(200, fields), body: [2], for: post, requestBody: [1]))
     #expect(try await bench.cache.peek(post, requestBody: [1])?.body.bytes() == [2])
+    for number in 0..<40 { _ = try await bench.ask("\(number)") }
     try await bench.cache.removeAll(for: post)
     #expect(try bench.fixture.store.namespace("http").count() == 0)
   }
