@@ -31,6 +31,8 @@ final class BrowseLoop {
   private var commit: UInt64 = 0
   private var readAt: Timestamp?
   private var quietUntil = Duration.zero
+  /// The duration of the last read of the namespaces, which a change causes together with a read of the rows.
+  private var reloadTime = Duration.zero
 
   init(_ name: String?, in parent: Session, on screen: Host.Screen) {
     self.parent = parent
@@ -174,7 +176,7 @@ final class BrowseLoop {
     do {
       if self.list?.query != state.query { self.list = try BrowseList(state.query, of: session) }
       guard let list else { return }
-      let start = ContinuousClock.now
+      let start = ContinuousClock.now - reloadTime
       let (now, last) = (session.clock.now, session.store.lastCommit)
       try read(request, of: list)
       (commit, readAt) = (last, now)
@@ -239,6 +241,8 @@ final class BrowseLoop {
 
   /// Reads the namespaces. If the entries were counted, counts the entries again.
   private func reload() throws {
+    let start = ContinuousClock.now
+    defer { reloadTime = ContinuousClock.now - start }
     state.namespaces = try session.livingNamespaces(isQuick: true).map { ($0.name, Tally($0)) }
     if let name = state.query.namespace,
       !state.namespaces.contains(where: { $0.name.isExactly(name) })

@@ -83,7 +83,8 @@ extension BrowseScreen {
   private func namespaceLines(_ width: Int) -> [Line] {
     let selected = state.namespaceIndex
     let rows = state.namespaces + [(name: "@*", tally: state.tally)]
-    return rows.enumerated().dropFirst(max(selected - state.height + 1, 0)).map { index, row in
+    let first = max(selected - state.height + 1, 0)
+    return rows.enumerated().dropFirst(first).prefix(state.height).map { index, row in
       let count = Wording.count(row.tally.entries)
       let name = cutMiddle(SafeText(row.name).description, to: width - count.utf8.count - 3)
       let isSelected = index == selected
