@@ -20,7 +20,8 @@ struct StatisticsReport {
     statistics = try session.store.statistics()
     limitInfo = try session.store.limits()
     // The counts of `living` do not include expired entries that are still in the file.
-    let living = try session.livingNamespaces()
+    let living = try Dictionary(
+      session.livingNamespaces().map { (ExactString($0.name), $0) }) { $1 }
     added = try session.host.storeFacts(session.store)
     http = try HTTPCounts.read(in: session).filter { only == nil || $0.namespace.isExactly(only) }
     // This process reads only for this command, so the readers of this process are removed from the list.
@@ -28,7 +29,7 @@ struct StatisticsReport {
     isWhole = only == nil
     namespaces = statistics.namespaces.filter { only == nil || $0.info.name.isExactly(only) }.map {
       var namespace = $0
-      namespace.info = living.first { $0.name.isExactly(namespace.info.name) } ?? namespace.info
+      namespace.info = living[ExactString(namespace.info.name)] ?? namespace.info
       return namespace
     }
   }
