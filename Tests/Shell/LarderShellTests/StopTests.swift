@@ -95,6 +95,15 @@ import Testing
     }
   }
 
+  @Test(arguments: [".a[] > .b[]", ".a[] in .b", ".a[] in (.b[], 3)"])
+  func `a comparison of two long lists can be stopped`(condition: String) throws {
+    let shell = try Shell(.plain)
+    func list(of number: Int) -> String { "\(Array(repeating: number, count: 1000))" }
+    try shell.store.namespace("a").set("{\"a\":\(list(of: 1)),\"b\":\(list(of: 2))}", for: "k")
+    shell.stepsUntilInterrupted = 500
+    #expect(try shell.error("count @a --where '\(condition)'").code == .interrupted)
+  }
+
   @Test(arguments: [
     ("purge @old", 1, "purged 1,000 expired entries, 1 kB; the rest is unchanged", 2000),
     ("verify", 1, "checked 2,000 records; the rest is unknown", 3000),

@@ -46,10 +46,8 @@ package struct QueryEvaluator {
       // Most filters compare a fact with a constant. For such a filter, this fast path makes no list of values.
       return Self.compares(input.fact(name, of: value, at: now), comparison, constant)
     case .compare(let left, let comparison, let right):
-      let rights = all(right, input, value)
-      return all(left, input, value).contains { a in
-        rights.contains { Self.compares(a, comparison, $0) }
-      }
+      let (lefts, rights) = (all(left, input, value), all(right, input, value))
+      return try hasPair(lefts, rights) { Self.compares($0, comparison, $1) }
     case .matches(let operand, let expression):
       let texts = all(operand, input, value)
       let matcher = matcher(expression)
@@ -57,16 +55,26 @@ package struct QueryEvaluator {
         if case .string(let text) = $0 { try matcher.matches(text) } else { false }
       }
     case .isOneOf(let operand, let list):
-      let wanted = list.flatMap { all($0, input, value) }
-      return all(operand, input, value).contains { a in wanted.contains { a.isEqual(to: $0) } }
+      let (lefts, wanted) = (all(operand, input, value), list.flatMap { all($0, input, value) })
+      return try hasPair(lefts, wanted) { $0.isEqual(to: $1) }
     case .isElement(let operand, let array):
-      let elements = all(array, input, value).flatMap(Self.elements)
-      return all(operand, input, value).contains { a in elements.contains { a.isEqual(to: $0) } }
+      let (lefts, arrays) = (all(operand, input, value), all(array, input, value))
+      return try hasPair(lefts, arrays.flatMap(Self.elements)) { $0.isEqual(to: $1) }
     case .keyMatches(let glob): return glob.matches(input.key)
     case .keyFinds(let expression): return try matcher(expression).matches(input.key)
     case .valueContains(let text, let ignoresCase):
       guard ignoresCase else { return try value.firstRange(of: text, pause: pause) != nil }
       return try finder(text).matches(value.copied)
+    }
+  }
+
+  /// Two long lists of one value have very many pairs, so this function often calls `pause`.
+  private func hasPair(
+    _ lefts: [QueryValue], _ rights: [QueryValue], _ isWanted: (QueryValue, QueryValue) -> Bool
+  ) throws -> Bool {
+    try lefts.contains { left in
+      try pause()
+      return rights.contains { isWanted(left, $0) }
     }
   }
 
