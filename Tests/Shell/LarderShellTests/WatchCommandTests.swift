@@ -142,6 +142,15 @@ import Testing
     #expect(keys(try shell("watch @a --count 3000")).compactMap { Int($0) } == Array(0..<3000))
   }
 
+  @Test func `large values are shown a few at a time`() throws {
+    let shell = try shell(.plain) { shell in
+      let value = String(repeating: "x", count: 1_000_000)
+      for number in 0..<9 { try shell.store.namespace("a").set(value, for: "\(number)") }
+    }
+    #expect(keys(try shell("watch @a --values --count 9")).count == 9)
+    #expect(shell.pauses == 10_000 - 3)
+  }
+
   @Test func `it is told what went by unseen`() throws {
     let shell = try shell { shell in
       try shell.store.write { batch in

@@ -11,6 +11,8 @@ struct Watch {
   private static let pace = Duration.milliseconds(5)
   /// The most changes that are handled before the next check for ^C and the time limit.
   private static let batch = 500
+  /// After this many bytes of values, the events so far are shown, so that a slow reader does not make the process large.
+  private static let mostBytes = 4_000_000
 
   private let session: Session
   private let names: Set<ExactString>?
@@ -70,12 +72,15 @@ struct Watch {
 
   private func nextEvents() throws -> (events: [ChangeEvent], looked: Int) {
     var events: [ChangeEvent] = []
-    var looked = 0
-    while looked < Self.batch, count + events.count < most, let change = changes.nextNow() {
+    var (looked, room) = (0, Self.mostBytes)
+    while looked < Self.batch, room > 0, count + events.count < most,
+      let change = changes.nextNow()
+    {
       looked += 1
       if case .ended(let error) = change.kind { throw error }
       guard var event = ChangeEvent(change), try passes(event) else { continue }
       try complete(&event)
+      room -= event.value?.count ?? 0
       events.append(event)
     }
     return (events, looked)
