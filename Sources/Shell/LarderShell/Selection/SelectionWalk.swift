@@ -17,6 +17,8 @@ struct SelectionWalk {
   private let now: Timestamp
   private let checkInterruption: () throws -> Void
   private var input: IncomingKeys?
+  /// The namespaces by name, for keys from standard input that name a namespace.
+  private lazy var named = Dictionary(namespaces.map { (ExactString($0.name), $0) }) { $1 }
   /// The namespaces whose ranges are still to be read.
   private var left: ArraySlice<Store.Namespace>
   /// The next parts of the walk: ranges of one namespace, or one key from standard input in each namespace that has the key.
@@ -213,9 +215,9 @@ struct SelectionWalk {
         continue
       }
       let damaged = walked.damaged
-      let holders = try namespaces.filter { namespace in
-        guard item.namespace.map(namespace.name.isExactly) ?? true else { return false }
-        return try namespace.withEntry(
+      let asked = item.namespace.map { named[ExactString($0)].map { [$0] } ?? [] } ?? namespaces
+      let holders = try asked.filter { namespace in
+        try namespace.withEntry(
           for: item.key, readsValue: false, damaged: walked.addDamage
         ) { entry, _ in isSeen(entry) } ?? false
       }
