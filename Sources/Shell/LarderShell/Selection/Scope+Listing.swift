@@ -103,7 +103,7 @@ extension Scope {
   ) throws -> SafeText? {
     var number = 0
     let end = ContinuousClock.now + Self.suggestionTime
-    for namespace in namespaces {
+    for namespace in namespaces where ContinuousClock.now < end {
       try search(namespace) { isFound in
         if isFound { number += 1 }
         return ContinuousClock.now < end

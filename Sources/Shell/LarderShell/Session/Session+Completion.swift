@@ -37,9 +37,10 @@ extension Session {
     if isCut {
       // The first and the last key of each namespace are added, so that the found keys have the same common prefix as all keys.
       for namespace in namespaces {
-        let last = try namespace.lastKeys(prefix: prefix, before: nil, atMost: Self.mostFound)
-        // If the last `mostFound` keys have expired, a further search could take long. So the last key is a candidate, too.
-        let substitute = last.count < Self.mostFound ? nil : last.first
+        let most = ContinuousClock.now - start > Self.mostTime * 2 ? 1 : Self.mostFound
+        let last = try namespace.lastKeys(prefix: prefix, before: nil, atMost: most)
+        // If the last `most` keys have expired, a further search could take long. So the last key is a candidate, too.
+        let substitute = last.count < most ? nil : last.first
         let living =
           try last.first { try namespace.entry(for: $0).map { $0.state != .expired } ?? false }
           ?? substitute
@@ -58,7 +59,7 @@ extension Session {
   private func fields(of namespaces: [Store.Namespace]) throws -> [[UInt8]] {
     var names: Set<String> = []
     let end = ContinuousClock.now + Self.mostSampleTime
-    for namespace in namespaces {
+    for namespace in namespaces where names.isEmpty || ContinuousClock.now < end {
       var values = 0
       try namespace.scanReadable { _, value in
         if value.count <= Self.largestValue {
