@@ -8,6 +8,9 @@
       "GET", "HEAD", "OPTIONS", "TRACE", "PROPFIND", "REPORT", "SEARCH", "QUERY",
     ]
 
+    /// The references in a field that end responses. Each reference costs a commit before the client gets the answer.
+    private static let mostReferences = 8
+
     static func isSafe(_ method: HTTPRequest.Method) -> Bool { safe.contains(method.rawValue) }
 
     /// A successful unsafe request invalidates its target, and URIs of its origin in `Location` and `Content-Location`.
@@ -19,7 +22,7 @@
       else { return [] }
       var keys = [target]
       for name in [HTTPField.Name.location, .contentLocation] {
-        for location in response.headerFields[values: name] {
+        for location in response.headerFields[values: name].prefix(mostReferences) {
           guard let key = resolve(location, against: request, policy: policy),
             key.origin == target.origin, !keys.contains(key)
           else { continue }

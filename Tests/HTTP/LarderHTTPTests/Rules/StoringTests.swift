@@ -199,6 +199,13 @@ struct InvalidationTests {
     }
   }
 
+  @Test func `RFC 9111, 4.4: of very many references, only the first end something`() {
+    let harness = harness()
+    let references = (0..<8).map { ("Location", "/\($0)") } + [("Location", "/b")]
+    _ = harness.ask(request("POST")) { _ in (response(201, references), "") }
+    #expect(held(harness) == ["/b", "/c", "/a/b"])
+  }
+
   @Test func `RFC 9111, 4.4: a POST that is kept for GET ends the older response first`() {
     let harness = harness()
     _ = harness.ask(request("POST")) { _ in
