@@ -246,6 +246,21 @@ import Testing
     return try Shell(mode, at: path)
   }
 
+  @Test func `a batch holds a few megabytes of values, also of compressed values`() throws {
+    let shell = try Shell(.plain, transforms: [Tenth()])
+    let namespace = shell.session.store.namespace("a")
+    for number in 0..<9 {
+      try namespace.set(String(repeating: "a", count: 1_000_000), for: "\(number)")
+    }
+    var batches: [Int] = []
+    try Scope(all: [namespace], in: shell.session).walk(readingValues: true) { _, value -> Int? in
+      value.count
+    } _: {
+      batches.append($0.count)
+    }
+    #expect(batches == [4, 4, 1])
+  }
+
   /// The line about compression below a table. Nil if there is no such line.
   private func remark(_ shell: Shell, _ command: String) throws -> Substring? {
     try shell(command).split(separator: "\n").first { $0.contains("compressed") }
