@@ -121,7 +121,7 @@ struct EntryChange {
         entry.withoutExtras
       } _: { entries in
         // A walk gives up to 16 MB and one more entry, which may be large.
-        for part in entries.batches(\.storedSize) {
+        for part in entries.batches({ max($0.size, $0.storedSize) }) {
           if losesValues {
             try session.undo.read(part.map { (session.store.namespace($0.namespace), $0.key) })
           }

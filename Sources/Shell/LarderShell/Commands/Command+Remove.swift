@@ -41,7 +41,8 @@ extension Command {
   }
 
   private static func itemsToUndo(_ scope: Scope) throws -> [UndoLog.Item] {
-    var items: [UndoLog.Item] = []
+    // A store can hold compressed values, so the values may need much more memory than the store. The log drops too large items.
+    var (items, room) = ([UndoLog.Item](), UndoLog.most)
     do {
       try scope.walk(readingValues: true) { entry, value in
         UndoLog.Item(
@@ -49,6 +50,9 @@ extension Command {
           before: (entry, value.bytes))
       } _: {
         items += $0
+        for item in $0 { room -= item.before?.value?.count ?? 0 }
+      } while: {
+        room >= 0
       }
     } catch let error as LarderError where error.code == .unreadable {
       try scope.session.host.notify("note: this cannot be undone: \(error.message)")
