@@ -6,7 +6,17 @@
 #error "Larder needs LMDB 0.9, and this is another version: its files and its functions differ. Docs/Operate/Platforms.md says how to install LMDB 0.9."
 #endif
 
+#include <pthread.h>
 #include <stdlib.h>
+
+// The size of each of LMDB's two locks in lock.mdb (`mdb.c`: MNAME_LEN).
+static inline long clmdb_lock_size(void) {
+#ifdef __APPLE__
+  return 32;
+#else
+  return sizeof(pthread_mutex_t);
+#endif
+}
 
 // Passes each line of LMDB's reader table to `line` together with `context`.
 static inline int clmdb_reader_list(MDB_env *env, int (*line)(const char *text, void *context), void *context) {

@@ -24,12 +24,13 @@ import Testing
 
   @Test func `the lock file has all its blocks`() throws {
     try Fixture.open(directory.store).close()
-    #expect(try lockFileBytes().size == 65_536 && lockFileBytes().allocated >= 65_536)
+    #expect(try lockFileBytes().size == ReaderTable.fileSize)
+    #expect(try lockFileBytes().allocated >= ReaderTable.fileSize)
     // Simulates another LMDB program, which leaves a lock file without allocated blocks. The next opening must allocate blocks.
     try truncate("lock.mdb", to: 0)
-    try truncate("lock.mdb", to: 65_536)
+    try truncate("lock.mdb", to: ReaderTable.fileSize)
     try Fixture.open(directory.store).close()
-    #expect(try lockFileBytes().allocated >= 65_536)
+    #expect(try lockFileBytes().allocated >= ReaderTable.fileSize)
   }
 
   private func lockFileBytes() throws -> (size: Int, allocated: Int) {
@@ -46,7 +47,7 @@ import Testing
     let environment = try Fixture.open(directory.store)
     try environment.set([5], [6])
     #expect(try lockFileBytes().allocated < 1 << 20)
-    #expect(try isShared || lockFileBytes().size == 65_536)
+    #expect(try isShared || lockFileBytes().size == ReaderTable.fileSize)
     environment.close()
     if isShared { #expect(try peer.end() == 0) }
   }

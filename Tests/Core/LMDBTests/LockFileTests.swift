@@ -123,12 +123,11 @@ import Testing
     #expect(environment.close())
   }
 
-  /// Sets the number of the newest commit in lock.mdb. In `MDB_txbody` of `mdb.c`, 8 bytes and a 40-byte mutex precede it.
+  /// Sets the number of the newest commit in lock.mdb.
   private func setLockNumber(to number: UInt64) {
     let bytes = (0..<8).map { String(format: "\\%03o", Int(number >> (8 * $0) & 0xFF)) }.joined()
-    let command =
-      "printf '\(bytes)' | dd of=\(store)/lock.mdb bs=1 seek=48 conv=notrunc 2>/dev/null"
-    #expect(Process.succeeds(["sh", "-c", command]))
+    let words = "of=\(store)/lock.mdb bs=1 seek=\(ReaderTable.commitPlace) conv=notrunc"
+    #expect(Process.succeeds(["sh", "-c", "printf '\(bytes)' | dd \(words) 2>/dev/null"]))
   }
 
   @Test(arguments: [true, false])
@@ -141,6 +140,12 @@ import Testing
     #expect(try environment.value([5]) == [6])
     try environment.set([5], [7])
     #expect(try environment.value([5]) == [7])
+    // A process whose LMDB has locks of another size finds another number in the place, and must not write to the file.
+    setLockNumber(to: 0)
+    let (lock, copy) = (store + "/lock.mdb", directory.path + "/copy")
+    #expect(Process.succeeds(["cp", lock, copy]))
+    #expect(try PeerProcess("hold", store).lines() == ["refused system"])
+    #expect(Process.succeeds(["cmp", lock, copy]))
   }
 
   @Test func `a lock file full of zeros is an error, not a crash`() throws {

@@ -1,3 +1,4 @@
+import CLMDB
 import CLarderSystem
 import LarderSystem
 
@@ -12,12 +13,26 @@ extension Opening {
     let isTaken = try system { () throws(LMDBError) in
       let table = try FileDescriptor(opening: files.lock, O_RDWR | O_NOFOLLOW)
       if try checkErrno({ larder_is_locked(table.number, off_t(process), 1) }) == 1 { return true }
+      try checkLayout(of: table)
       try locks.readers.withLock(lockTimeout: options.lockTimeout) { () throws(LMDBError) in
         try ReaderTable.freeSlots(of: process, in: table)
       }
       return false
     }
     if isTaken { throw OpenError(.sameProcessID, path: files.directory, detail: "\(process)") }
+  }
+
+  /// Throws if lock.mdb does not have the number of the newest commit at the right place. Then the other processes run on another
+  /// kind of processor, where LMDB's locks have another size, and LMDB would write over these locks.
+  private func checkLayout(of table: borrowing FileDescriptor) throws(LMDBError) {
+    // Other commits may come between these lines, and a killed writer may not have published the newest commit. If the data file
+    // is too short, a later check reports that.
+    guard let before = try? MetaImage.newest(of: files.data).transaction else { return }
+    let published = try table.contents(at: ReaderTable.commitPlace, count: 8)
+    guard let after = try? MetaImage.newest(of: files.data).transaction else { return }
+    guard published.count == 8, published.u64(0) <= after, published.u64(0) &+ 1 >= before else {
+      throw .lockMismatch
+    }
   }
 
   /// Shortens a lock file that is longer than the reader table, because LMDB would map the whole file. No other process uses it.
@@ -33,9 +48,12 @@ extension Opening {
 
 extension ReaderTable {
   private static let slotSize = 64
-  /// The slots follow two headers, each of which is as long as a slot.
-  private static let firstSlot = 2 * slotSize
-  static let fileSize = firstSlot + size * slotSize
+  /// Two headers precede the slots. Each header has a lock and fills whole slots (`mdb.c`: MDB_txninfo).
+  private static let firstSlot = filled(20 + clmdb_lock_size()) + filled(clmdb_lock_size())
+  private static func filled(_ count: Int) -> Int { (count + slotSize - 1) / slotSize * slotSize }
+  /// The place of the number of the newest commit (`mdb.c`: mtb_txnid).
+  package static let commitPlace = 8 + clmdb_lock_size()
+  package static let fileSize = firstSlot + size * slotSize
 
   /// Frees the slots of an ended process: like LMDB, sets the process id to 0. The caller holds `lock.readers`. A slot has the
   /// number of its commit in bytes 0 to 7 and the id of its process in bytes 8 to 11 (`mdb.c`: MDB_rxbody).
