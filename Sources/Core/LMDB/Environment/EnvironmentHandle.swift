@@ -136,9 +136,10 @@ func mappedSize(of handle: OpaquePointer) -> Int {
   return unsafe info.me_mapsize
 }
 
-/// Syncs the file. If a signal interrupts a sync, nothing is lost, so the sync is repeated.
+/// Syncs the file. `mdb_env_sync` is not used, because on macOS it leaves the pages in the cache of the disk.
 func syncFile(of handle: OpaquePointer) throws(LMDBError) {
-  var code: Int32
-  repeat { code = unsafe mdb_env_sync(handle, 1) } while code == EINTR
-  try check(code)
+  var descriptor: Int32 = -1
+  try check(unsafe mdb_env_get_fd(handle, &descriptor))
+  // If a signal interrupts a sync, nothing is lost, so `checkErrno` repeats the sync.
+  try checkErrno { larder_sync(descriptor) }
 }
