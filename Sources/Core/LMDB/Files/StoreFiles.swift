@@ -140,10 +140,12 @@ struct StoreFiles: Sendable {
     #if canImport(Darwin)
       return system.f_flags & UInt32(MNT_LOCAL) == 0
     #else
-      // The numbers of NFS, SMB, SMB2, CIFS, FUSE, 9P, Ceph and AFS, from linux/magic.h.
+      // The numbers of NFS, SMB, SMB2, CIFS, FUSE, 9P, Ceph, AFS (two), Lustre, GPFS, BeeGFS, OCFS2, GFS2, OrangeFS, Coda and
+      // VirtualBox, from linux/magic.h or the source of the file system.
       let network: Set<UInt32> = [
         0x6969, 0x517B, 0xFE53_4D42, 0xFF53_4D42, 0x6573_5546, 0x0102_1997, 0x00C3_6400,
-        0x5346_414F,
+        0x5346_414F, 0x6B41_4653, 0x0BD0_0BD0, 0x4750_4653, 0x1983_0326, 0x7461_636F, 0x0116_1970,
+        0x2003_0528, 0x7375_7245, 0x786F_4256,
       ]
       return network.contains(UInt32(truncatingIfNeeded: system.f_type))
     #endif
