@@ -4,6 +4,7 @@
 #include <histedit.h>
 #include <langinfo.h>
 #include <locale.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,3 +94,15 @@ static inline int cel_codeset_is_utf8(void) {
 // Declared here because glibc hides `wcwidth` from programs that do not ask for X/Open.
 int wcwidth(wchar_t character);
 static inline int cel_width(wchar_t character) { return wcwidth(character); }
+
+// Starts `command` with `/bin/sh`. Returns 0 or an error number. `input` is the standard input of the command; -1 changes nothing.
+// The code is in C because Swift makes a value of posix_spawn_file_actions_t in different ways on Linux and macOS.
+static inline int cel_start(const char *command, int input, char *const *environment, pid_t *process) {
+  char *const words[] = {"sh", "-c", (char *)command, NULL};
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  if (input != -1) posix_spawn_file_actions_adddup2(&actions, input, 0);
+  int code = posix_spawn(process, "/bin/sh", &actions, NULL, words, environment);
+  posix_spawn_file_actions_destroy(&actions);
+  return code;
+}

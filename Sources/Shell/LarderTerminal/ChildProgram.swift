@@ -1,3 +1,5 @@
+import CEditline
+
 #if canImport(Glibc)
   import Glibc
 #else
@@ -14,7 +16,7 @@ package final class ChildProgram {
 
   /// Runs the program. Returns a report of a signal or of an exit code other than 0. SIGPIPE is expected and gives no report.
   package func run() throws(TerminalError) -> String? {
-    try unsafe start(reading: nil)
+    try start(reading: -1)
     return wait()
   }
 
@@ -24,7 +26,7 @@ package final class ChildProgram {
     try unsafe check(pipe(&ends) == 0, "pipe")
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     defer { close(ends[0]) }
-    do { try unsafe start(reading: ends[0]) } catch {
+    do { try start(reading: ends[0]) } catch {
       close(ends[1])
       throw error
     }
@@ -48,18 +50,13 @@ package final class ChildProgram {
 
   deinit { _ = finish() }
 
-  @unsafe private func start(reading input: Int32?) throws(TerminalError) {
-    var actions = unsafe posix_spawn_file_actions_t()
-    unsafe posix_spawn_file_actions_init(&actions)
-    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-    if let input { unsafe posix_spawn_file_actions_adddup2(&actions, input, 0) }
+  /// - Parameter input: The descriptor from which the program reads; -1 for the input of this process.
+  private func start(reading input: Int32) throws(TerminalError) {
     // The text need not be valid UTF-8, so the bytes are passed unchanged.
-    let command = unsafe (text + [0]).withUnsafeBytes { bytes in
-      unsafe strdup(bytes.assumingMemoryBound(to: CChar.self).baseAddress!)
+    let code = unsafe (text + [0]).withUnsafeBytes { bytes in
+      unsafe cel_start(
+        bytes.assumingMemoryBound(to: CChar.self).baseAddress!, input, environ, &process)
     }
-    let words = unsafe [strdup("sh"), strdup("-c"), command, nil]
-    defer { for index in 0..<3 { unsafe free(words[index]) } }
-    let code = unsafe posix_spawn(&process, "/bin/sh", &actions, nil, words, environ)
     guard code == 0 else { throw .failed(operation: "start /bin/sh", code: code) }
   }
 
