@@ -1,6 +1,7 @@
 import CLMDB
 import CLarderSystem
 import LarderSystem
+import Synchronization
 
 /// The part of an opening that uses LMDB. Before this part, the lock files were locked and the data file was checked.
 extension Opening {
@@ -91,6 +92,8 @@ extension Opening {
     let transaction = try unsafe beginTransaction(in: handle, create ? 0 : UInt32(MDB_RDONLY))
     var databases: [Database] = []
     do throws(LMDBError) {
+      // As in `beginReadOnce`, the number of the snapshot must be read first.
+      atomicMemoryFence(ordering: .acquiring)
       var info = unsafe MDB_envinfo()
       unsafe mdb_env_info(handle, &info)
       // If the commit is newer than the data file, another program has replaced the open data file or changed lock.mdb.

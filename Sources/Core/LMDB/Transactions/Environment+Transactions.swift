@@ -1,5 +1,6 @@
 import CLMDB
 import LarderSystem
+import Synchronization
 
 extension Environment {
   /// Begins a read, without lock, allocation or system call if a free slot has a transaction. The caller keeps `self` alive.
@@ -64,6 +65,8 @@ extension Environment {
       // While this slot is taken, no thread can close the environment. But another thread may have closed it before.
       if !handle.isOpen { throw handle.phaseError }
       let transaction = try unsafe renew(slot)
+      // Without the fence, an ARM processor may read the number of the newest commit before LMDB reads the number of the snapshot.
+      atomicMemoryFence(ordering: .acquiring)
       // If the snapshot is newer than the file's newest commit, another program has changed lock.mdb, and writers may overwrite
       // pages of the snapshot. An older snapshot is consistent: the newest commit is not published, or its writer was killed.
       if unsafe UInt64(truncatingIfNeeded: mdb_txn_id(transaction)) > handle.data.lastTransaction {
