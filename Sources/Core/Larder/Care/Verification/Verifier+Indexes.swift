@@ -44,13 +44,19 @@ extension Verifier {
   }
 
   mutating func checkChunks(_ transaction: borrowing ReadTransaction) throws(LMDBError) {
-    try transaction.forEach(in: engine.indexes.chunks) { key, _ throws(LMDBError) in
+    var (known, size) = ((NamespaceID.store, 0 as UInt64), 0)
+    try transaction.forEach(in: engine.indexes.chunks) { key, chunk throws(LMDBError) in
       if key.count != 16 {
         report(.damaged(.chunks, at: key.copied))
       } else {
         let index: UInt32 = key.bigEndian(at: 12)
-        let count = chunked[key.namespaceID]?[key.bigEndian(at: 4)]
-        if count.map({ Int(index) * engine.reader.chunkSize < $0 }) != true {
+        let value = (key.namespaceID, key.bigEndian(at: 4) as UInt64)
+        // A compaction may have copied the chunks from a file with other pages. So the first chunk tells the size of a chunk.
+        if value != known {
+          (known, size) = (value, index == 0 ? chunk.count : engine.reader.chunkSize)
+        }
+        let count = chunked[value.0]?[value.1]
+        if count.map({ Int(index) * size < $0 }) != true {
           report(.dangling(.chunks, at: key.copied))
         }
       }

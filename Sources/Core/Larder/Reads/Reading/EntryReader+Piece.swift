@@ -129,11 +129,14 @@ extension EntryReader {
     in transaction: borrowing ReadTransaction, _ visit: (Span<UInt8>) -> Void
   ) throws(LarderError) -> Bool {
     if range.isEmpty { return true }
-    let (first, last) = (range.lowerBound / chunkSize, (range.upperBound - 1) / chunkSize)
     do throws(LMDBError) {
       let chunks = IndexKey.chunks(of: found.header.version, in: found.id)
-      let firstKey = IndexKey.chunk(UInt32(first), of: found.header.version, in: found.id)
       var cursor = try transaction.cursor(in: indexes.chunks)
+      // A compaction may have copied the chunks from a file with other pages. So the first chunk tells the size of a chunk.
+      guard let head = try cursor.seek(chunks.span) else { return false }
+      let chunkSize = max(head.value.count, 1)
+      let (first, last) = (range.lowerBound / chunkSize, (range.upperBound - 1) / chunkSize)
+      let firstKey = IndexKey.chunk(UInt32(first), of: found.header.version, in: found.id)
       var record = try cursor.seek(firstKey.span)
       for number in first...last {
         let start = number * chunkSize
