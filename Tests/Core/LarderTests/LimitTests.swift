@@ -174,6 +174,18 @@ struct LimitTests: StoreSuite {
     #expect(try store.namespaces().count { $0.entries == 1 } > 75)
   }
 
+  @Test func `a namespace without entries waits while others give way`() {
+    let members = (1...2).map {
+      KnownNamespace(NamespaceRecord(id: NamespaceID(rawValue: $0), created: 0), named: "")
+    }
+    var share = FairShare()
+    share.pause(members[0].id)
+    #expect(share.turns(of: members).map(\.index) == [0, 1])
+    share.pause(members[1].id)
+    share.pause(members[1].id)
+    #expect(share.turns(of: members).map(\.index) == [1, 0])
+  }
+
   @Test func `a lower priority gives way first`() throws {
     try store.declare(StoreLimits(entries: 100))
     try store.declare(Rules(priority: .high), for: "high")

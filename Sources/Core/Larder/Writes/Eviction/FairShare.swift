@@ -9,6 +9,7 @@ struct FairShare: Sendable {
   private(set) var namespaces: [KnownNamespace] = []
   private(set) var guarantees: [NamespaceID: UInt64] = [:]
   private var times: [NamespaceID: Double] = [:]
+  private var pauses: [NamespaceID: Double] = [:]
   private var now = 0.0
 
   mutating func remember(_ namespaces: [KnownNamespace], at generation: UInt64) {
@@ -16,6 +17,7 @@ struct FairShare: Sendable {
     guarantees = namespaces.guarantees
     let ids = Set(namespaces.map(\.id))
     times = times.filter { ids.contains($0.key) }
+    pauses = pauses.filter { ids.contains($0.key) }
   }
 
   /// The times of the namespaces with the indices of the namespaces, the latest time first.
@@ -41,7 +43,10 @@ struct FairShare: Sendable {
     return time
   }
 
-  private func time(of id: NamespaceID) -> Double { max(times[id] ?? now, now) }
+  /// Lets a namespace without entries wait, so that each write does not begin with all empty namespaces.
+  mutating func pause(_ id: NamespaceID) { pauses[id] = time(of: id) + 0.001 }
+
+  private func time(of id: NamespaceID) -> Double { max(times[id] ?? pauses[id] ?? now, now) }
 }
 
 extension [KnownNamespace] {

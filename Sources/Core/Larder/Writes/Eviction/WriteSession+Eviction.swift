@@ -90,7 +90,10 @@ extension WriteSession {
     let id = member.id
     try load(id)
     let (usage, before, commit) = (ledger.expectedUsage(id), state.stored, transaction.id)
-    guard usage.entries > 0 else { return nil }
+    guard usage.entries > 0 else {
+      engine.writes.fairShare.withLock { $0.pause(id) }
+      return nil
+    }
     let first = engine.writes.fairShare.withLock { $0.begin(id, of: usage.entries, at: commit) }
     if let first { return first }
     // A write to the namespace itself may evict even the guaranteed bytes, so the guarantee does not count then.
