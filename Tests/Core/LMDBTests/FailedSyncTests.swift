@@ -38,7 +38,7 @@ import Testing
     }
 
     private var options: EnvironmentOptions {
-      with(Fixture.options) { $0.checkpointInterval = .seconds(3600) }
+      with(Fixture.options()) { $0.checkpointInterval = .seconds(3600) }
     }
 
     /// The value of key 5 after an opening while no other process has the store open. Nil if the value is lost.
