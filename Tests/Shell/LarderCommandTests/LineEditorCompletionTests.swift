@@ -15,14 +15,10 @@ extension LineEditorTests {
       try session.type("y\t").expect(line: "probe> keys", column: 12)
     }
 
-    @Test func `a word is quoted if it must be`() throws {
+    @Test func `a word is quoted if it must be, and completed where it is`() throws {
       let session = try TerminalSession()
       try session.type("get Mal\t").expect(line: "probe> get \"Malm\u{F6}:0", column: 19)
       try session.type("8\t.\r").expect(answer: "get \"Malm\u{F6}:08\" .")
-    }
-
-    @Test func `a word in the middle is completed where it is`() throws {
-      let session = try TerminalSession()
       try session.type("ge \u{E5}\u{65E5}\u{1B}[D\u{1B}[D\u{1B}[D\t")
       session.expect(line: "probe> get  \u{E5}\u{65E5}", column: 11)
     }

@@ -15,13 +15,16 @@ extension LineEditorTests {
       try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").map(String.init)
     }
 
-    @Test func `Up and Down walk through the lines`() throws {
+    @Test func `Up and Down walk through the lines, and ^R searches them`() throws {
       let session = try TerminalSession(home: home)
       try session.type("one\rtwo\rthree\rfo").expect(line: "probe> fo")
       try session.type("\u{15}\(up)\(up)").expect(line: "probe> two", column: 10)
       try session.type("\(up)\(up)\(up)").expect(line: "probe> one")
       try session.type("\(down)\(down)").expect(line: "probe> three")
       try session.type(down).expect(line: "probe>", column: 7)
+      try session.type("keys departures\rget x\r\u{12}depart").expect(row: "probe> keys departures")
+      try session.type("\r")
+      session.expect("it ran again") { $0.lines.filter { $0 == "=keys departures" }.count == 2 }
     }
 
     @Test func `Up recalls what begins as the line does and Down brings the line back`() throws {
@@ -35,13 +38,6 @@ extension LineEditorTests {
       try session.type("\u{15}kex\u{1B}[D\(up)").expect(line: "probe> keys c")
       try session.type("\r").expect(answer: "keys c")
       try session.type("keys c\(up)x").expect(line: "probe> keys cx")
-    }
-
-    @Test func `^R searches`() throws {
-      let session = try TerminalSession(home: home)
-      try session.type("keys departures\rget x\r\u{12}depart").expect(row: "probe> keys departures")
-      try session.type("\r")
-      session.expect("it ran again") { $0.lines.filter { $0 == "=keys departures" }.count == 2 }
     }
 
     @Test func `a session knows the lines of those before`() throws {

@@ -188,7 +188,7 @@
       }
     }
 
-    @Test func `unreachable origins and upload tasks fail; other schemes are left alone`() async throws {
+    @Test func `unreachable origins and uploads fail; other schemes are left alone`() async throws {
       try await Bench.run { bench in
         await #expect(throws: URLError.self) {
           try await bench.session.data(from: URL(string: "http://127.0.0.1:1/")!)
