@@ -4,7 +4,7 @@ import Testing
 
 /// The colors that the editor draws over the line of libedit. The probe shows digits in magenta.
 @Suite(.serialized, .timeLimit(.minutes(20))) struct LineEditorPaintTests {
-  @Test func `parts of the line have colors, and the text is the same`() throws {
+  @Test func `parts of the line have colors, which go with their text and change no text`() throws {
     let session = try TerminalSession()
     try session.type("ab12c").expect("colored digits") {
       $0.line == "probe> ab12c" && $0.rendition(of: "12") == "35" && $0.column == 12
@@ -13,31 +13,23 @@ import Testing
     #expect(session.screen.rendition(of: "c") == "")
     try session.type("\u{1}\u{1B}[3~x\r")
     session.expect("the answer") { $0.lines.suffix(2) == ["=xb12c", "probe>"] }
+    try session.type("a1\u{1B}[D")
+    session.expect("a digit") { $0.rendition(of: "1") == "35" && $0.column == 8 }
+    try session.type("\u{1B}[3~z")
+    session.expect("no digit") { $0.line == "probe> az" && $0.rendition(of: "z") == "" }
   }
 
-  @Test func `a line that wraps is painted in its rows`() throws {
+  @Test func `a full row keeps its place, and a line that wraps is painted in its rows`() throws {
     let session = try TerminalSession(columns: 20)
-    try session.type("abcdefghijkl34567890z").expect("the second row") {
+    try session.type("abcdefghijkl1").expect("a full row") { $0.lines[0] == "probe> abcdefghijkl1" }
+    try session.type("2\u{7F}\u{7F}x\r").expect(answer: "abcdefghijklx")
+    try session.type("\u{C}abcdefghijkl34567890z").expect("the second row") {
       $0.lines == ["probe> abcdefghijkl3", "4567890z"] && $0.rendition(of: "4567") == "35"
         && $0.rendition(of: "3", in: 0) == "35"
     }
     try session.type("\u{1}")
     session.expect("the cursor at the beginning") { $0.row == 0 && $0.column == 7 }
     try session.type("\u{5}\u{7F}\u{7F}\r").expect(answer: "abcdefghijkl3456789")
-  }
-
-  @Test func `a full row keeps its place`() throws {
-    let session = try TerminalSession(columns: 20)
-    try session.type("abcdefghijkl1").expect("a full row") { $0.lines[0] == "probe> abcdefghijkl1" }
-    try session.type("2\u{7F}\u{7F}x\r").expect(answer: "abcdefghijklx")
-  }
-
-  @Test func `colors go when the text that had them goes`() throws {
-    let session = try TerminalSession()
-    try session.type("a1\u{1B}[D")
-    session.expect("a digit") { $0.rendition(of: "1") == "35" && $0.column == 8 }
-    try session.type("\u{1B}[3~z")
-    session.expect("no digit") { $0.line == "probe> az" && $0.rendition(of: "z") == "" }
   }
 }
 

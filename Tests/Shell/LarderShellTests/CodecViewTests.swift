@@ -99,6 +99,13 @@ import Testing
     #expect(shell.takeAside() == ["note: 1 negative entry was left out: there is no value"])
     #expect(try shell("diff \(shell.file)") == "")
     #expect(shell.outcome == .done)
+    // To other commands the entry is one without a value.
+    #expect(try shell("exists 9999 empty") == "false\ntrue\n")
+    #expect(shell.outcome == .exitCode(1))
+    #expect(try shell("keys") == "9999\nempty\n")
+    #expect(try shell.error("set @parts 9999 x --if-present").code == .noSuchKey)
+    try shell("set @parts 9999 x --if-absent")
+    #expect(try shell("output raw", "get 9999") == "x")
   }
 
   @Test(arguments: OutputMode.allCases)
@@ -145,15 +152,5 @@ import Testing
     try shell(line, "undo")
     #expect(shell.outcome == .done)
     #expect(try shell("keys @parts", "exists @parts 9999") == "9999\nempty\nfalse\n")
-  }
-
-  @Test func `to other commands it is an entry without a value`() async throws {
-    let shell = try await shell(.plain)
-    #expect(try shell("exists 9999 empty") == "false\ntrue\n")
-    #expect(shell.outcome == .exitCode(1))
-    #expect(try shell("keys") == "9999\nempty\n")
-    #expect(try shell.error("set @parts 9999 x --if-present").code == .noSuchKey)
-    try shell("set @parts 9999 x --if-absent")
-    #expect(try shell("output raw", "get 9999") == "x")
   }
 }

@@ -37,6 +37,13 @@ import Testing
     #expect(try shell.error("get @notes nope").code == .noSuchKey)
     try shell("verify")
     try shell("stats")
+    // The condition is on a tag, so `watch` reads no value.
+    shell.pauses = 100
+    shell.meanwhile = { [unowned shell] in
+      try shell.store.namespace("notes").touch("key/1", expires: .never)
+    }
+    let line = try shell("watch @notes --tag red --show key,ttl --count 1")
+    #expect(line.contains("\tupdated\tnotes\tkey/1\t"))
   }
 
   @Test func `verify tells of a repair also if it cannot decode every value`() throws {
@@ -57,16 +64,6 @@ import Testing
     try shell("expire @notes * 5h --yes", "output json")
     let answer = try shell("undo")
     #expect(answer.contains("\"count\":1,") && answer.contains("\"lost\":1"), "\(answer)")
-  }
-
-  @Test func `watch reads no value for a condition on a tag`() throws {
-    let shell = try shell()
-    shell.pauses = 100
-    shell.meanwhile = { [unowned shell] in
-      try shell.store.namespace("notes").touch("key/1", expires: .never)
-    }
-    let line = try shell("watch @notes --tag red --show key,ttl --count 1")
-    #expect(line.contains("\tupdated\tnotes\tkey/1\t"))
   }
 
   @Test(arguments: [
