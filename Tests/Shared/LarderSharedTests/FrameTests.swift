@@ -171,10 +171,16 @@ import Testing
     #expect(first?.previous == nil && first?.subject == .nothing && first?.digest != nil)
   }
 
-  @Test func `a record of a later version has a place`() {
+  @Test func `a record of a later version has a place, and one of another form is none`() {
     let reply = Self.reply("grow 0123456789ab cdef01234567 6 prices")
     #expect(LogRecord(reply) == nil)
     #expect(LogRecord(reply, ofAnyKind: true)?.digest == 0x0123_4567_89ab)
+    let text = "set 0123456789ab cdef01234567 6 pricesKEY"
+    #expect(LogRecord(Self.reply(text)) != nil)
+    #expect(LogRecord(Self.reply(text, field: "kind")) == nil)
+    #expect(LogRecord(Self.reply(text, id: "17")) == nil)
+    #expect(LogRecord(.list([.bytes(Array("17-3".utf8)), .list([])])) == nil)
+    #expect(LogRecord(.null) == nil)
   }
 
   @Test(arguments: [
@@ -186,15 +192,6 @@ import Testing
     "grow 0123456789ab cdef01234567 6 prices", "clear 0123456789ab cdef01234567 1 \u{e9}",
   ]) func `a record with a defect is none`(text: String) {
     #expect(LogRecord(Self.reply(text)) == nil)
-  }
-
-  @Test func `a record of another form is none`() {
-    let text = "set 0123456789ab cdef01234567 6 pricesKEY"
-    #expect(LogRecord(Self.reply(text)) != nil)
-    #expect(LogRecord(Self.reply(text, field: "kind")) == nil)
-    #expect(LogRecord(Self.reply(text, id: "17")) == nil)
-    #expect(LogRecord(.list([.bytes(Array("17-3".utf8)), .list([])])) == nil)
-    #expect(LogRecord(.null) == nil)
   }
 
   @Test func `changed bytes of a record never trap`() {

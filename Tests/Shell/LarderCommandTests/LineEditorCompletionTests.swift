@@ -4,8 +4,10 @@ import Testing
 
 extension LineEditorTests {
   @Suite struct CompletionTests {
-    @Test func `the only candidate is inserted whole`() throws {
-      try TerminalSession().type("ge\t").expect(line: "probe> get KEY...", column: 11)
+    @Test func `the only candidate is inserted whole, and none changes nothing`() throws {
+      let session = try TerminalSession()
+      try session.type("ge\t").expect(line: "probe> get KEY...", column: 11)
+      try session.type("\u{15}zz\tz\r").expect(["probe> zzz", "=zzz", "probe>"])
     }
 
     @Test func `what the candidates share is inserted and then they are listed`() throws {
@@ -28,10 +30,6 @@ extension LineEditorTests {
         "probe> 0123456789 01", "23456789 ke", "keep  keys", "\u{2026} and more",
         "probe> 0123456789 01", "23456789 ke",
       ])
-    }
-
-    @Test func `nothing fits`() throws {
-      try TerminalSession().type("zz\tz\r").expect(["probe> zzz", "=zzz", "probe>"])
     }
   }
 }

@@ -35,19 +35,16 @@ import Testing
     #expect(try shell("verify --deep") == "")
   }
 
-  @Test func `into a pipe go the bytes as they are stored`() throws {
+  @Test func `a pipe gets the stored bytes, and a person the form and the codec`() throws {
     let shell = try Shell(.plain)
     try fill(shell.store)
     let stored: [UInt8] = try #require(try shell.store.namespace("cbor").value(for: "k"))
     #expect(try shell.bytes("get @cbor k") == stored)
-  }
-
-  @Test func `a person sees the form and the codec`() throws {
-    let shell = try Shell(.table)
-    try fill(shell.store)
-    let cbor = try shell("get @cbor k")
+    let person = try Shell(.table)
+    try fill(person.store)
+    let cbor = try person("get @cbor k")
     #expect(cbor.contains("cbor, ") && cbor.contains("\"name\": \"red\""))
-    #expect(try shell("get @versioned k").contains("version 7 of json, "))
+    #expect(try person("get @versioned k").contains("version 7 of json, "))
   }
 }
 

@@ -165,12 +165,9 @@ import Testing
     #expect(runs("keys --exq") == ["command keys", "wrong --exq"])
   }
 
-  @Test func `an error is marked at its place`() {
+  @Test func `an error is marked at its place, and text behind an open quote is quoted`() {
     #expect(runs("set @x k a\"b\"") == ["command set", "namespace @x", "error \""])
     #expect(runs("keys a && b").contains("error &&"))
-  }
-
-  @Test func `the second line of an open quote is quoted text`() {
     #expect(
       runs("b' --limit 5", behind: "get 'a\n") == ["quoted b'", "option --limit", "number 5"])
   }
