@@ -88,7 +88,9 @@ import Testing
         case 1: _ = environment.info
         default: _ = try environment.value(Fixture.bytes(1))
         }
-      } during: { #expect(peer.line() == "grown") }
+      } during: {
+        #expect(peer.line() == "grown")
+      }
       #expect(try environment.isWhole(0..<40))
       #expect(try peer.end() == 0)
     }

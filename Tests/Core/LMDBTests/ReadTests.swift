@@ -113,7 +113,9 @@ import Testing
     try inThreads(repeating: 3) { _ in
       let value = try environment.value([5])
       #expect(value == [6])
-    } during: { for _ in 0..<3000 { environment.readerTable.releaseIdle() } }
+    } during: {
+      for _ in 0..<3000 { environment.readerTable.releaseIdle() }
+    }
   }
 
   @Test func `a full reader table is an error that names the processes in it`() throws {

@@ -64,9 +64,8 @@ import Testing
   }
 
   @Test func `if no writer comes, watchers publish what was committed`() async throws {
-    let clock = ManualClock()
     var options = Store.Options()
-    options.hooks.machineClock = { clock.monotonic.roundedUpMilliseconds + 1 }
+    options.hooks.machineClock = { [clock] in clock.monotonic.roundedUpMilliseconds + 1 }
     let store = try Store.temporary(options: options)
     var watch = store.changes().makeAsyncIterator()
     try setAndDie("1", in: store, commits: true)
@@ -138,9 +137,8 @@ import Testing
 
   @Test(.timeLimit(.minutes(20)))
   func `a new watch that finds a lost lease wakes the others`() async throws {
-    let clock = ManualClock()
     var options = Store.Options()
-    options.hooks.machineClock = { clock.monotonic.roundedUpMilliseconds + 1 }
+    options.hooks.machineClock = { [clock] in clock.monotonic.roundedUpMilliseconds + 1 }
     let store = try Store.temporary(options: options)
     let feed = store.engine.changes
     let changes = store.changes()

@@ -100,7 +100,6 @@ import Testing
 
   @Test func `the doubt outlives the process that had it`() throws {
     try withTemporaryDirectory { path in
-      let clock = ManualClock()
       try Store.leave(at: path + "/s", .init(clock: clock), expires: .after(.hours(1)))
       clock.advance(by: .days(2))
       var store = try Store(at: path + "/s", options: .init(clock: clock))

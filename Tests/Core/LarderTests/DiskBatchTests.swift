@@ -101,7 +101,6 @@ struct DiskBatchTests: StoreSuite {
   }
 
   @Test func `neither cleanup nor purge takes the last pages of a full file`() throws {
-    let clock = ManualClock()
     try withStoreOnDisk(with(unflushed(disk: 4_000_000)) { $0.clock = clock }) { store, notes in
       let keys = try fill(notes, .with(expires: .after(.hours(1))))
       let evicted = try notes.removals.evicted

@@ -113,7 +113,6 @@ struct DiskLimitTests: StoreSuite {
   }
 
   @Test func `a full store leaves a large entry due if the file has no room for a copy`() throws {
-    let clock = ManualClock()
     try withStoreOnDisk(with(unflushed(disk: 4_000_000)) { $0.clock = clock }) { _, notes in
       let life = EntryAttributes.with(expires: .after(.seconds(10)), isPinned: true)
       try notes.set([UInt8](repeating: 7, count: 1_000_000), for: "large", life)

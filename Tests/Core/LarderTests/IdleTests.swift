@@ -148,7 +148,6 @@ import Testing
 
   @Test func `use is put down by closing`() throws {
     try withTemporaryDirectory { path in
-      let clock = ManualClock()
       var store = try Store(at: path + "/s", options: .init(clock: clock))
       try store.namespace("notes").set("v", for: "k", expires: .afterAccess(.hours(1)))
       clock.advance(by: .minutes(50))
