@@ -23,7 +23,8 @@ import Testing
     (#"get 'b c'"d e"\ f"#, ["get", "b cd e f"]), (#"get '\n'"#, ["get", #"\n"#]),
     (#"get "\n\t\r\e\0\\\"\'""#, ["get", "\n\t\r\u{1B}\0\\\"'"]),
     (#"get \n\x41\u{1F682}\u{f6}"#, ["get", "\nA\u{1F682}\u{F6}"]),
-    (##"get \#\@\-\*"##, ["get", "#@-*"]), ("get a # b", ["get", "a"]), ("get a#b", ["get", "a#b"]),
+    (##"get \#\@\-\*"##, ["get", "#@-*"]), ("get a # b", ["get", "a"]),
+    ("get a#b", ["get", "a#b"]),
     ("get '#a'", ["get", "#a"]), ("get ''", ["get", ""]), ("get ';' \\|", ["get", ";", "|"]),
     ("get a\r", ["get", "a"]), ("get -", ["get", "-"]), ("get -5 -1h", ["get", "-5", "-1h"]),
   ]) func `parts that touch are one word`(text: String, expected: [String]) throws {
