@@ -21,7 +21,8 @@ struct StatisticsReport {
     limitInfo = try session.store.limits()
     // The counts of `living` do not include expired entries that are still in the file.
     let living = try Dictionary(
-      session.livingNamespaces().map { (ExactString($0.name), $0) }) { $1 }
+      session.livingNamespaces().map { (ExactString($0.name), $0) }
+    ) { $1 }
     added = try session.host.storeFacts(session.store)
     http = try HTTPCounts.read(in: session).filter { only == nil || $0.namespace.isExactly(only) }
     // This process reads only for this command, so the readers of this process are removed from the list.
