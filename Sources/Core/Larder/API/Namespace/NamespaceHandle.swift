@@ -123,16 +123,12 @@ final class NamespaceHandle: Sendable {
     return total
   }
 
-  /// Whether a commit can merge counts. Reads before the creation of a namespace never count, see ``begin(_:seenAt:)``. So a
-  /// handle of an absent namespace, whose name may come from a client, must not stay in memory for its counts.
-  var hasUnmerged: Bool {
-    Self.id(atTransaction.load(ordering: .relaxed)) != .store && unmerged() != ReadCounters()
-  }
+  var hasUnmerged: Bool { unmerged() != ReadCounters() }
 
   /// Whether the handle must stay in memory, because only the handle knows unmerged counts or the declared rules.
   var isNeeded: Bool { hasUnmerged && !isAbsent || declared.withLock { !$0.isEmpty } }
 
-  /// Whether the last lookup found no namespace, so that nobody can ask for the counts.
+  /// Whether the last lookup found no namespace. Only the commit that makes the namespace can merge the counts.
   var isAbsent: Bool {
     let known = atGeneration.load(ordering: .relaxed)
     return known != 0 && Self.id(known) == .store
