@@ -1,3 +1,4 @@
+import Synchronization
 import TestSupport
 import Testing
 
@@ -97,6 +98,11 @@ import Testing
     try store.namespace("b").clear()
     let (sameA, newB) = (try listed("a"), try listed("b"))
     #expect(sameA === a && newB !== b && newB?.id != b.id)
+    // The list follows a commit of this process, so the next write does not read the records again.
+    try store.namespace("c").set("x", for: 1)
+    let share = store.engine.writes.fairShare.withLock { $0 }
+    #expect(try share.generation == store.state.generation)
+    #expect(share.namespaces.map(\.name).sorted() == ["a", "b", "c"])
   }
 
   @Test func `a clear empties at once, keeps rules and counts, and reclaims in steps`() throws {

@@ -1,4 +1,5 @@
 import LarderSystem
+import Synchronization
 
 /// Chooses which namespace evicts next in a full store: namespaces of the lowest priority, each in proportion to its bytes.
 ///
@@ -7,14 +8,12 @@ import LarderSystem
 struct FairShare: Sendable {
   private(set) var generation: UInt64 = 0
   private(set) var namespaces: [KnownNamespace] = []
-  private(set) var guarantees: [NamespaceID: UInt64] = [:]
   private var times: [NamespaceID: Double] = [:]
   private var pauses: [NamespaceID: Double] = [:]
   private var now = 0.0
 
   mutating func remember(_ namespaces: [KnownNamespace], at generation: UInt64) {
     (self.generation, self.namespaces) = (generation, namespaces)
-    guarantees = namespaces.guarantees
     let ids = Set(namespaces.map(\.id))
     times = times.filter { ids.contains($0.key) }
     pauses = pauses.filter { ids.contains($0.key) }
@@ -49,15 +48,29 @@ struct FairShare: Sendable {
   private func time(of id: NamespaceID) -> Double { max(times[id] ?? pauses[id] ?? now, now) }
 }
 
+extension StoreEngine {
+  /// Keeps the namespaces of a generation of the metadata, so that later writes need not read their records.
+  func keep(_ namespaces: [KnownNamespace], at generation: UInt64) {
+    writes.fairShare.withLock { $0.remember(namespaces, at: generation) }
+    let named = namespaces.named
+    for handle in allHandles {
+      guard let known = named[ExactString(handle.name)] else { continue }
+      handle.known.withLock { $0 = (generation, known) }
+    }
+  }
+
+  /// Changes the kept namespaces after a commit of this process.
+  func followNamespaces(_ effects: BatchEffects) {
+    let ((before, after), share) = (effects.generations, writes.fairShare.withLock { $0 })
+    guard before != after, before == share.generation, let changed = effects.namespaces?.named
+    else { return }
+    let others = share.namespaces.filter { changed[ExactString($0.name)] == nil }
+    keep(others + changed.values, at: after)
+  }
+}
+
 extension [KnownNamespace] {
   var named: [ExactString: KnownNamespace] {
     reduce(into: [:]) { named, namespace in named[ExactString(namespace.name)] = namespace }
-  }
-
-  /// The bytes that namespaces are guaranteed to keep. The largest number for a namespace that evicts nothing.
-  var guarantees: [NamespaceID: UInt64] {
-    reduce(into: [:]) { least, namespace in
-      least[namespace.id] = namespace.rules.eviction == .refuse ? .max : namespace.guaranteed
-    }
   }
 }

@@ -137,24 +137,8 @@ extension WriteSession {
       return found
     }
     listed = (generation, namespaces)
-    if ledger.hasCommittedGeneration {
-      engine.writes.fairShare.withLock { $0.remember(namespaces, at: generation) }
-      let named = namespaces.named
-      for handle in engine.allHandles {
-        if let known = named[ExactString(handle.name)] {
-          handle.known.withLock { $0 = (generation, known) }
-        }
-      }
-    }
+    if ledger.hasCommittedGeneration { engine.keep(namespaces, at: generation) }
     return namespaces
-  }
-
-  /// The guaranteed bytes of each undamaged namespace, at the same cost as ``namespaces()``.
-  mutating func guarantees() throws(LarderError) -> [NamespaceID: UInt64] {
-    let (namespaces, generation) = (try namespaces(), state.generation)
-    return engine.writes.fairShare.withLock {
-      $0.generation == generation ? $0.guarantees : namespaces.guarantees
-    }
   }
 
   /// Returns the number of removed entries.
