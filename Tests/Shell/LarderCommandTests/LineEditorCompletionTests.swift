@@ -35,12 +35,9 @@ extension LineEditorTests {
 }
 
 @Suite struct CompletionTests {
-  @Test func `what is shared may end within a letter`() {
+  @Test func `what is shared may end within a letter, and labels are laid out in columns`() {
     #expect(Completion(from: 0, ["e\u{301}a", "e\u{300}b"]).commonPrefix == "e")
     #expect(Completion(from: 0, []).commonPrefix == "")
-  }
-
-  @Test func `labels are laid out in columns, and a list longer than its room says so`() {
     let rows = Completion.columns(of: ["a", "bbb", "cc", "d", "e"], columns: 12, rows: 20)
     #expect(rows == ["a    d", "bbb  e", "cc"])
     let labels = (0..<100).map { "label\($0)" }

@@ -4,13 +4,10 @@ import Testing
 @testable import ShellLanguage
 
 @Suite struct InvocationTests {
-  @Test func `a command is found by its name and aliases in any case`() throws {
+  @Test func `a command is found by any of its names, and its words are read by kind`() throws {
     for name in ["keys", "KEYS", "list", "List"] {
       #expect(try invocation(name).command.name == "keys")
     }
-  }
-
-  @Test func `words and options are read by their kinds`() throws {
     let get = try invocation("get a b --as 'HEX' --head 1kB")
     #expect(get.choice("--as") == "hex" && get.number("--head") == 1000)
     #expect(try invocation("get --stdin .a").path(".PATH") != nil)

@@ -38,7 +38,7 @@ struct HTTPCacheRuleTests {
     #expect(harness.isHit(request("GET", "/")))
   }
 
-  @Test func `a rule gives freshness to services without fields`() {
+  @Test func `a rule gives freshness to services without fields, until they state one`() {
     let harness = Self.harness(HTTPCacheRule("*", defaultFreshness: .seconds(50)))
     harness.prime([])
     #expect(harness.isFresh(for: 50))
@@ -47,10 +47,6 @@ struct HTTPCacheRuleTests {
     #expect(!harness.isHit(request("GET", "/b")), "a stated freshness stays")
     harness.prime([], status: 500, request: request("GET", "/c"))
     #expect(!harness.isHit(request("GET", "/c")))
-  }
-
-  @Test func `a freshness that a validation states replaces the default of a rule`() {
-    let harness = Self.harness(HTTPCacheRule("*", defaultFreshness: .seconds(50)))
     harness.prime([("ETag", "\"1\"")])
     harness.wait(51)
     _ = harness.ask { _ in (response(304, [("ETag", "\"1\""), ("Cache-Control", "max-age=5")]), "")
