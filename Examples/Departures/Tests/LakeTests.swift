@@ -108,6 +108,17 @@ import ExampleTesting
     }
   }
 
+  @Test func `a new lake is one data record and needs no code`() async throws {
+    let record = #"{"id": "sempach", "name": "Sempach", "latitude": 47.14, "longitude": 8.15}"#
+    let lake = try JSONDecoder().decode(Lake.self, from: Data(record.utf8))
+    let report = #"{"lakes": [{"name": "Sempach", "temperature": 23.5, "waterLevel": "503.8 m"}]}"#
+    fixture.services.change { $0.answers["/lakes"] = .init(json: report) }
+    #expect(try await fixture.cache.temperature(of: lake).value.celsius == 23.5)
+    #expect(try await fixture.cache.level(of: lake).value == 503.8)
+    #expect(try await fixture.cache.forecasts(for: lake).value.count == 8)
+    #expect(try await fixture.cache.sun(at: lake).source == .loaded)
+  }
+
   @Test func `a full store loses no answer`() async throws {
     try fixture.cache.store.fill()
     let level = try await fixture.cache.level(of: lake)

@@ -41,6 +41,14 @@ import ExampleTesting
     #expect(try lego.entities(ModelSet.self)?.entry(for: "1")?.expires == end)
   }
 
+  /// The presets of memory. Each has a number of entities and a lifetime in seconds.
+  @Test(arguments: [
+    (MemoryLimits.standard, 100, 300), (.aggressive, 500, 1800), (.conservative, 50, 60),
+    (.development, 50, 30), (.production, 1000, 86_400),
+  ]) func `memory presets have a number of entries and a lifetime`(
+    limits: MemoryLimits, entries: Int, seconds: Int
+  ) { #expect(limits == MemoryLimits(entries: entries, lifetime: .seconds(seconds))) }
+
   private func look(_ lego: LegoClient) async throws -> [CacheResult<Color>.Source?] {
     [try await lego.color(4)?.source, try await lego.color(4)?.source]
   }

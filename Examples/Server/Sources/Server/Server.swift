@@ -15,7 +15,7 @@ import LarderHummingbird
     let responder = CachedResponder(
       routes(LarderPersistDriver(in: store.namespace("sessions"))),
       in: store.namespace("responses"),
-      report: { FileHandle.standardError.write(Data("\($0)\n".utf8)) })
+      report: { try? FileHandle.standardError.write(contentsOf: Data("\($0)\n".utf8)) })
     let server = Application(
       responder: responder, configuration: .init(address: .hostname("127.0.0.1", port: port)),
       onServerRunning: { channel in

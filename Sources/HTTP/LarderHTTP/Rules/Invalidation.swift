@@ -8,7 +8,7 @@
       "GET", "HEAD", "OPTIONS", "TRACE", "PROPFIND", "REPORT", "SEARCH", "QUERY",
     ]
 
-    /// The references in a field that end responses. Each reference costs a commit before the client gets the answer.
+    /// The most references of a field that end stored responses. Each reference costs a commit before the client gets the answer.
     private static let mostReferences = 8
 
     static func isSafe(_ method: HTTPRequest.Method) -> Bool { safe.contains(method.rawValue) }

@@ -120,8 +120,8 @@ struct EntryChange {
       let walked = try scope.walk { entry, _ in
         entry.withoutExtras
       } _: { entries in
-        // A walk gives up to 16 MB and one more entry, which may be large.
-        for part in entries.batches({ max($0.size, $0.storedSize) }) {
+        // A walk gives up to 16 MB and one more entry, which may be large. The values for undo may be larger than their stored form.
+        for part in entries.batches({ losesValues ? max($0.size, $0.storedSize) : $0.storedSize }) {
           if losesValues {
             try session.undo.read(part.map { (session.store.namespace($0.namespace), $0.key) })
           }

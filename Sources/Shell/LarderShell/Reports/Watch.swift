@@ -80,10 +80,10 @@ struct Watch {
       if case .ended(let error) = change.kind { throw error }
       guard var event = ChangeEvent(change), try passes(event) else { continue }
       try complete(&event)
-      room -= event.value?.count ?? 0
+      room -= max(event.value?.count ?? 0, shown.isEmpty ? 0 : event.size ?? 0)
       events.append(event)
     }
-    return (events, looked)
+    return (events, room > 0 ? looked : Self.batch)
   }
 
   private func passes(_ event: ChangeEvent) throws -> Bool {

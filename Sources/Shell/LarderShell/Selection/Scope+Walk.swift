@@ -102,7 +102,7 @@ extension Scope {
         try next { entry, value in
           entries += 1
           found += 1
-          room -= max(entry.storedSize, value.count)
+          room -= readingValues ? max(entry.storedSize, value.count) : entry.storedSize
           if let item = try read(entry, value) { items.append(item) }
           return entries < Self.entriesPerBatch && room > 0 && found < selection.most
         }

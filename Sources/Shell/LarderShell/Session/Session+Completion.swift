@@ -59,7 +59,8 @@ extension Session {
   private func fields(of namespaces: [Store.Namespace]) throws -> [[UInt8]] {
     var names: Set<String> = []
     let end = ContinuousClock.now + Self.mostSampleTime
-    for namespace in namespaces where names.isEmpty || ContinuousClock.now < end {
+    for namespace in namespaces
+    where ContinuousClock.now < end + (names.isEmpty ? Self.mostTime : .zero) {
       var values = 0
       try namespace.scanReadable { _, value in
         if value.count <= Self.largestValue {

@@ -68,12 +68,12 @@ package struct QueryEvaluator {
     }
   }
 
-  /// Two long lists of one value have very many pairs, so this function often calls `pause`.
+  /// Two long lists of one value have very many pairs, so this function calls `pause` for each of several left values.
   private func hasPair(
     _ lefts: [QueryValue], _ rights: [QueryValue], _ isWanted: (QueryValue, QueryValue) -> Bool
   ) throws -> Bool {
     try lefts.contains { left in
-      try pause()
+      if lefts.count > 1 { try pause() }
       return rights.contains { isWanted(left, $0) }
     }
   }
