@@ -79,7 +79,8 @@ import Testing
   func `a process that lost a lock file or LMDB's locks keeps us out`(name: String?) throws {
     #expect(environment.close())
     let peer = try PeerProcess(
-      name == nil ? "lose-locks" : "hold", store, saying: name == nil ? "lost 65536" : "open")
+      name == nil ? "lose-locks" : "hold", store,
+      saying: name == nil ? "lost \(ReaderTable.fileSize)" : "open")
     if let name { try FileManager.default.removeItem(atPath: store + "/" + name) }
     #expect(refusal(store) == .locksLost)
     #expect(try peer.end() == 0)

@@ -174,16 +174,27 @@ struct LimitTests: StoreSuite {
     #expect(try store.namespaces().count { $0.entries == 1 } > 75)
   }
 
+  @Test func `a refusal of a lower priority changes no share of the others`() throws {
+    try store.declare(StoreLimits(entries: 301))
+    try store.declare(Rules(priority: .low), for: "low")
+    try store.namespace("low").set("x", for: "k", .with(isPinned: true))
+    let others = ["a", "b", "c"].map { store.namespace($0) }
+    for other in others { try other.fill(0..<100) }
+    try others[0].fill(100..<160)
+    #expect(try others[1].count() > 70 && others[2].count() > 70)
+  }
+
   @Test func `a namespace without entries waits while others give way`() {
     let members = (1...2).map {
       KnownNamespace(NamespaceRecord(id: NamespaceID(rawValue: $0), created: 0), named: "")
     }
     var share = FairShare()
-    share.pause(members[0].id)
-    #expect(share.turns(of: members).map(\.index) == [0, 1])
-    share.pause(members[1].id)
-    share.pause(members[1].id)
-    #expect(share.turns(of: members).map(\.index) == [1, 0])
+    for member in members { _ = share.charge(member.id, share: 0, evicted: true) }
+    for paused in 0...1 {
+      var share = share
+      share.pause(members[paused].id)
+      #expect(share.turns(of: members).map(\.index) == [paused, 1 - paused])
+    }
   }
 
   @Test func `a lower priority gives way first`() throws {

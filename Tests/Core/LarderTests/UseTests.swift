@@ -194,6 +194,7 @@ extension Store.Namespace {
     // The first write of a namespace merges the counts of earlier reads.
     let late = store.namespace("late")
     #expect(try late.text("k") == nil)
+    for number in 0..<200 { _ = try store.namespace("absent\(number)").text("k") }
     try late.set("v", for: "k")
     #expect(try late.reads.absent == 1)
   }

@@ -22,17 +22,19 @@ extension Opening {
     if isTaken { throw OpenError(.sameProcessID, path: files.directory, detail: "\(process)") }
   }
 
-  /// Throws if lock.mdb does not have the number of the newest commit at the right place. Then the other processes run on another
-  /// kind of processor, where LMDB's locks have another size, and LMDB would write over these locks.
+  /// Throws if lock.mdb does not have the number of the newest commit at the right place. Then another program has changed a file,
+  /// or the other processes run on another kind of processor, where LMDB's locks have another size, and LMDB would write over these
+  /// locks.
   private func checkLayout(of table: borrowing FileDescriptor) throws(LMDBError) {
     // Other commits may come between these lines, and a killed writer may not have published the newest commit. If the data file
     // is too short, a later check reports that.
     guard let before = try? MetaImage.newest(of: files.data).transaction else { return }
-    let published = try table.contents(at: ReaderTable.commitPlace, count: 8)
+    // The number of the slots that were ever used follows. The number is not 0, because each opening uses a slot.
+    let published = try table.contents(at: ReaderTable.commitPlace, count: 12)
     guard let after = try? MetaImage.newest(of: files.data).transaction else { return }
-    guard published.count == 8, published.u64(0) <= after, published.u64(0) &+ 1 >= before else {
-      throw .lockMismatch
-    }
+    guard published.count == 12, published.u32(8) > 0, published.u64(0) <= after,
+      published.u64(0) &+ 1 >= before
+    else { throw .lockMismatch }
   }
 
   /// Shortens a lock file that is longer than the reader table, because LMDB would map the whole file. No other process uses it.

@@ -125,7 +125,8 @@ final class NamespaceHandle: Sendable {
 
   var hasUnmerged: Bool { unmerged() != ReadCounters() }
 
-  /// Whether the handle must stay in memory, because only the handle knows unmerged counts or the declared rules.
+  /// Whether the handle must stay in memory, because only the handle knows unmerged counts of an existing namespace, or
+  /// the declared rules.
   var isNeeded: Bool { hasUnmerged && !isAbsent || declared.withLock { !$0.isEmpty } }
 
   /// Whether the last lookup found no namespace. Only the commit that makes the namespace can merge the counts.

@@ -1,7 +1,8 @@
 import LarderSystem
 import Synchronization
 
-/// The handles of a store by name. A handle stays while it is in use, has unmerged counts, or has declared rules.
+/// The handles of a store by name. A handle stays while it is in use, has unmerged counts of an existing namespace, or has declared
+/// rules.
 struct NamespaceHandles {
   private static let fewest = 64
 
@@ -34,6 +35,9 @@ struct NamespaceHandles {
     while index != byName.endIndex {
       if isKnownUniquelyReferenced(&byName.values[index]), !byName.values[index].isNeeded {
         unused.append(byName.keys[index])
+      } else if byName.values[index].hasUnmerged {
+        // The handle stays, so the first write of its namespace can still merge the counts.
+        counted.add(byName.values[index])
       }
       byName.formIndex(after: &index)
     }

@@ -4,19 +4,32 @@ import Synchronization
 /// Chooses which namespace evicts next in a full store: namespaces of the lowest priority, each in proportion to its bytes.
 ///
 /// Each process has a virtual time for each namespace. The namespace with the earliest time evicts next. An eviction raises the
-/// time by the removed share of the bytes of the namespace's records.
+/// time by the removed share of the bytes of the namespace's records; a refusal, by the share of an average entry.
 struct FairShare: Sendable {
+  private static let mostChanged = 1_000
+
   private(set) var generation: UInt64 = 0
   private(set) var namespaces: [KnownNamespace] = []
+  /// The namespaces that later commits of this process have stored, in the order of the commits.
+  private(set) var changed: [KnownNamespace] = []
   private var times: [NamespaceID: Double] = [:]
   private var pauses: [NamespaceID: Double] = [:]
   private var now = 0.0
 
   mutating func remember(_ namespaces: [KnownNamespace], at generation: UInt64) {
-    (self.generation, self.namespaces) = (generation, namespaces)
+    (self.generation, self.namespaces, changed) = (generation, namespaces, [])
     let ids = Set(namespaces.map(\.id))
     times = times.filter { ids.contains($0.key) }
     pauses = pauses.filter { ids.contains($0.key) }
+  }
+
+  /// Notes the changes of a commit of this process.
+  mutating func follow(_ effects: BatchEffects) {
+    guard effects.generations.before == generation, let stored = effects.namespaces,
+      changed.count < Self.mostChanged
+    else { return }
+    generation = effects.generations.after
+    changed += stored
   }
 
   /// The times of the namespaces with the indices of the namespaces, the latest time first.
@@ -25,27 +38,27 @@ struct FairShare: Sendable {
       .sorted { $0.time > $1.time }
   }
 
-  /// Begins the turn of a namespace. If the namespace has no time, returns its first time: the current time plus a part of the
-  /// first step that seems random. If the namespace evicted at once, each new process would empty the small namespaces.
+  /// Returns the first time of a namespace without a time: the current time plus a part of the first step that seems random. If
+  /// the namespace evicted at once, each new process would empty the small namespaces.
   mutating func begin(_ id: NamespaceID, of entries: UInt64, at commit: UInt64) -> Double? {
-    now = time(of: id)
     if times[id] != nil { return nil }
     let golden: UInt64 = 0x9E37_79B9_7F4A_7C15
     let part = Double((UInt64(id.rawValue) &+ commit &* golden) &* golden) * 0x1p-64
-    return charge(id, share: part / Double(entries))
+    return charge(id, share: part / Double(entries), evicted: false)
   }
 
-  /// Returns the new time of the namespace.
-  mutating func charge(_ id: NamespaceID, share: Double) -> Double {
-    let time = time(of: id) + share
-    times[id] = time
-    return time
+  /// Sets and returns the next time of a namespace. Only an eviction changes the current time. Each write first asks the lowest
+  /// priority, and a namespace there that may not evict would otherwise make the times of all others equal.
+  mutating func charge(_ id: NamespaceID, share: Double, evicted: Bool) -> Double {
+    if evicted { now = time(of: id) }
+    times[id] = now + share
+    return now + share
   }
 
-  /// Lets a namespace without entries wait, so that each write does not begin with all empty namespaces.
-  mutating func pause(_ id: NamespaceID) { pauses[id] = time(of: id) + 0.001 }
+  /// Lets a namespace without entries wait, so that each write does not begin with all empty namespaces of a priority.
+  mutating func pause(_ id: NamespaceID) { pauses[id] = now + 0.001 }
 
-  private func time(of id: NamespaceID) -> Double { max(times[id] ?? pauses[id] ?? now, now) }
+  private func time(of id: NamespaceID) -> Double { max(times[id] ?? now, pauses[id] ?? now, now) }
 }
 
 extension StoreEngine {
@@ -57,15 +70,6 @@ extension StoreEngine {
       guard let known = named[ExactString(handle.name)] else { continue }
       handle.known.withLock { $0 = (generation, known) }
     }
-  }
-
-  /// Changes the kept namespaces after a commit of this process.
-  func followNamespaces(_ effects: BatchEffects) {
-    let ((before, after), share) = (effects.generations, writes.fairShare.withLock { $0 })
-    guard before != after, before == share.generation, let changed = effects.namespaces?.named
-    else { return }
-    let others = share.namespaces.filter { changed[ExactString($0.name)] == nil }
-    keep(others + changed.values, at: after)
   }
 }
 

@@ -68,8 +68,12 @@ extension NamespaceQueue {
       let isPinned = entry.header.flags.contains(.pinned) && !isExpired
       if isPinned || session.mustStay(entry.entryKey) { return false }
       // The rules of a damaged namespace are unknown, and may refuse evictions.
+      // The last namespace of the session usually is the namespace that evicts.
+      let last = session.known.last
       let least =
-        guaranteed[entry.id] ?? namespaces.first { $0.id == entry.id }?.guaranteed ?? .max
+        last?.id == entry.id
+        ? last?.guaranteed ?? .max
+        : guaranteed[entry.id] ?? namespaces.first { $0.id == entry.id }?.guaranteed ?? .max
       guaranteed[entry.id] = least
       if least > 0, entry.id != asking || least == .max {
         let sum = taken[entry.id, default: 0] &+ UInt64(entry.valueCount)

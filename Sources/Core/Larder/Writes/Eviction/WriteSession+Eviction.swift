@@ -111,16 +111,25 @@ extension WriteSession {
     let stored = ledger[id].stored
     let removed = evicted == 0 ? stored / usage.entries : before - min(before, state.stored)
     let share = Double(max(removed, 1)) / Double(max(stored &+ removed, 1))
-    let next = engine.writes.fairShare.withLock { $0.charge(id, share: share) }
+    let next = engine.writes.fairShare.withLock {
+      $0.charge(id, share: share, evicted: evicted > 0)
+    }
     return evicted == 0 ? nil : next
   }
 
-  /// The undamaged namespaces. O(1) if this process called the function after the last change of a namespace, else O(namespaces).
+  /// The undamaged namespaces. O(1) if no namespace has changed since the last call of this process, else O(namespaces).
   mutating func namespaces() throws(LarderError) -> [KnownNamespace] {
     let generation = state.generation
     if let listed, listed.generation == generation { return listed.namespaces }
     let share = engine.writes.fairShare.withLock { $0 }
-    if share.generation == generation { return share.namespaces }
+    if share.generation == generation {
+      if share.changed.isEmpty { return share.namespaces }
+      let changed = share.changed.named
+      let namespaces =
+        share.namespaces.filter { changed[ExactString($0.name)] == nil } + changed.values
+      engine.keep(namespaces, at: generation)
+      return namespaces
+    }
     // Only few records have changed since the former list. Parsing the rules of all records would take long.
     let (prefix, seal, former) = (MetadataKey.namespaces, engine.seal, share.namespaces.named)
     let namespaces = try transaction.read { lmdb throws(LMDBError) -> [KnownNamespace] in

@@ -4,8 +4,8 @@ import LarderSystem
 /// The file `removals`: the last removals of keys, namespaces and tags. With this file, a load that began before a removal does
 /// not store the removed value again.
 ///
-/// Removals are numbered. The hash of the removed key, namespace or tag chooses a word of the file. Inside the write
-/// transaction the word gets the number, and after the commit the number counts as finished. A load reads the last finished
+/// Removals are numbered. The hash of the removed key, namespace, tag, or tag in a namespace chooses a word of the file. Inside the
+/// write transaction the word gets the number, and after the commit the number counts as finished. A load reads the last finished
 /// number before its lookup, and at its end stores no value if a word of its hashes has a higher number. If two hashes share a
 /// word or a process is killed before its commit, a load may be refused without need. But no removed value returns.
 package struct RemovalTable {

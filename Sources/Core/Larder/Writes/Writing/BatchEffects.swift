@@ -22,7 +22,7 @@ struct BatchEffects {
   func confirm(in engine: StoreEngine) {
     if let removal { engine.removalTable.finish(removal) }
     changes?.publish()
-    engine.followNamespaces(self)
+    engine.writes.fairShare.withLock { $0.follow(self) }
     engine.leftovers.expirations.queue.confirm(expirations)
     engine.fitAccess(to: entries)
     engine.leftovers.accesses.queue.confirm(accesses)

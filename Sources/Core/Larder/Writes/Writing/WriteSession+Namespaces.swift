@@ -79,9 +79,11 @@ extension WriteSession {
   /// namespace has the id, and another namespace is damaged. O(namespaces).
   mutating func namespace(of id: NamespaceID) throws(LarderError) -> KnownNamespace? {
     if let last = known.last, last.id == id { return last }
-    let listed = try namespaces().filter { $0.id == id }.map(\.name)
+    if let listed = try namespaces().first(where: { $0.id == id }) {
+      return try namespace(listed.name)
+    }
     // The list lacks damaged namespaces.
-    for name in try listed.isEmpty ? namespaceNames() : listed {
+    for name in try namespaceNames() {
       if let found = try namespace(name), found.id == id { return found }
     }
     return nil
