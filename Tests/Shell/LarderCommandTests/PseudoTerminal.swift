@@ -118,7 +118,11 @@ import Foundation
     _ program: String, _ arguments: [String], _ environment: [String: String], on device: [CChar],
     blocking blocked: [Int32]
   ) throws -> pid_t {
-    var actions = unsafe posix_spawn_file_actions_t()
+    #if canImport(Glibc)
+      var (actions, attributes) = unsafe (posix_spawn_file_actions_t(), posix_spawnattr_t())
+    #else
+      var (actions, attributes): (posix_spawn_file_actions_t?, posix_spawnattr_t?)
+    #endif
     unsafe posix_spawn_file_actions_init(&actions)
     defer { unsafe posix_spawn_file_actions_destroy(&actions) }
     // The first terminal that a session leader opens becomes the terminal of its session, so the program gets this terminal.
@@ -132,7 +136,6 @@ import Foundation
       }
     #endif
 
-    var attributes = posix_spawnattr_t()
     unsafe posix_spawnattr_init(&attributes)
     defer { unsafe posix_spawnattr_destroy(&attributes) }
     var signals = sigset_t()
