@@ -228,7 +228,7 @@ import Testing
     try RecoveryFile.create(path, record)
     let file = try RecoveryFile(opening: path)
     record.recoveryPoint = MetaImage(pageSize: 4096, bytes: (0..<152).map { UInt8($0) })
-    try file.write(record)
+    try file.replace(record)
     #expect(try file.read()?.recoveryPoint == record.recoveryPoint)
     #expect(try file.read()?.sequence == 2)
     for offset in stride(from: 0, to: RecoveryRecord.size, by: 17) {

@@ -33,13 +33,14 @@ extension Environment {
     }
   }
 
-  /// The boot of the machine at the opening; nil at the levels without the file `recovery`.
+  /// The file `recovery`, and the boot of the machine at the opening. Both are nil at the levels without this file.
+  var recovery: RecoveryFile? { checkpoints?.file ?? scratch?.file }
   var knownBoot: BootIdentity? { checkpoints?.boot ?? scratch?.boot }
 }
 
 /// The record in the file `recovery` at the level scratch: whether a power failure makes the data file worthless.
 final class ScratchMark: Sendable {
-  private let file: RecoveryFile
+  let file: RecoveryFile
   let boot: BootIdentity
   private let handle: EnvironmentHandle
   /// The result of ``RecoveryFile/changes()`` when this process last saw the environment marked as dirty.

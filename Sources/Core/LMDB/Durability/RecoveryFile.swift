@@ -64,12 +64,6 @@ final class RecoveryFile: Sendable {
     }
   }
 
-  /// Writes `record` as the newest record after a sync of the data file. Throws if an earlier sync failed.
-  func write(_ record: RecoveryRecord) throws(LMDBError) {
-    try checkSynced()
-    try replace(record)
-  }
-
   /// Writes `record` as the newest record, even after a failed sync. Throws ``LMDBError/replaced`` if the file was deleted. The
   /// number of records is increased first. So after a kill, other processes only read the file once more than necessary.
   func replace(_ record: RecoveryRecord) throws(LMDBError) {

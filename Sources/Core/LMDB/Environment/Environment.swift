@@ -10,7 +10,6 @@ package import Synchronization
   package let readerTable: ReaderTable
   let writeGuard: WriteGuard
   package let durability: DurabilityLevel
-  let recovery: RecoveryFile?
   let checkpoints: Checkpoints?
   let scratch: ScratchMark?
   let isReadOnly: Bool
@@ -59,7 +58,6 @@ package import Synchronization
     readerTable = ReaderTable(of: handle, timer: timer)
     durability = level
     isReadOnly = options.readOnly
-    self.recovery = recovery?.file
     checkpoints =
       if level == .checkpointed, let recovery {
         Checkpoints(
@@ -113,8 +111,7 @@ package struct EnvironmentOptions: Sendable {
   package var readOnly = false
   /// The required durability. Nil accepts any durability, and gives a new environment ``DurabilityLevel/standard``.
   package var durability: DurabilityLevel?
-  /// If not nil, opening changes the durability of an existing environment, which no other process may have open. The closure
-  /// gets the directory before the change, and may refuse the change.
+  /// If not nil, opening changes the durability of an environment that no other process has open; the closure may refuse first.
   package var durabilityChange: (@Sendable (String) throws(LMDBError) -> Void)?
   /// At the level checkpointed, the time between a commit and the checkpoint that makes the commit durable.
   package var checkpointInterval = Duration.milliseconds(200)

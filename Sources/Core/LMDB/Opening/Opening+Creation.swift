@@ -89,7 +89,7 @@ extension Opening {
       try data.write(to: files.data)
       let record = RecoveryRecord(level: level, boot: try options.currentBoot, data: data)
       if let known {
-        try known.write(record)
+        try known.replace(record)
       } else {
         try RecoveryFile.create(files.recovery, record)
         try FileStatus.syncDirectory(files.directory)
