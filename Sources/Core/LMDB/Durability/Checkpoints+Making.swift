@@ -12,8 +12,7 @@ import Synchronization
 /// or at an earlier commit, keeps every page of the recovery point as it was synced, including the free lists. Each writing
 /// process has its own pin. Only a later commit ever replaces the recovery point, so a valid pin stays valid.
 extension Checkpoints {
-  /// Makes a checkpoint. Writers wait only while the checkpoint begins (step 1). `lockTimeout` is the longest wait for other
-  /// processes when this call begins, and again when it ends.
+  /// Makes a checkpoint. Writers wait only for step 1. `lockTimeout` limits each of the two waits for other processes.
   func make(lockTimeout: Duration) throws(LMDBError) {
     guard handle.locks.isWritable else { return }
     let begun = try handle.withWriter { () throws(LMDBError) in
@@ -22,8 +21,7 @@ extension Checkpoints {
     try finish(begun, lockTimeout: lockTimeout)
   }
 
-  /// Before each write: makes a checkpoint if there is no pin, if the timer is late, or if the file has grown too much. The
-  /// caller owns only the writer lock.
+  /// Makes a checkpoint if there is no pin, the timer is late, or the file grew too much. The caller owns only the writer lock.
   func prepareWrite(lockTimeout: Duration) throws(LMDBError) {
     let (hasPin, since, pages) = state.withLock { ($0.pin != nil, $0.unsavedSince, $0.pages) }
     if hasPin {

@@ -113,8 +113,7 @@ final class DirectoryStamp: Sendable {
 
   private let compared = Mutex<(change: Change, at: Int64)?>(nil)
 
-  /// Runs `compare`, if its last success is not valid any more. Returns whether the files are still at the path. Both times are
-  /// in milliseconds; `wall` counts from 1970.
+  /// Runs `compare` if its last success is outdated. Returns whether the files are at the path. Times in ms, `wall` from 1970.
   func check(
     _ change: Change?, monotonic: Int64, wall: Int64, _ compare: () throws -> Bool
   ) rethrows -> Bool {

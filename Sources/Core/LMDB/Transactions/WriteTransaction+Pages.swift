@@ -61,8 +61,7 @@ extension WriteTransaction {
     return pages
   }
 
-  /// The number of single pages that this transaction, including its commit, can allocate if the file may have `limit` bytes.
-  /// Counting stops when the result is `enough` or more.
+  /// The single pages that this transaction with its commit can allocate in a file of `limit` bytes. Counting stops at `enough`.
   package func availablePages(upTo enough: Int, limit: Int) throws(LMDBError) -> Int {
     let tail = pagesBehindLast(limit: limit)
     if tail >= enough { return tail }
@@ -107,8 +106,7 @@ extension WriteTransaction {
     min(id - 1, unsafe clmdb_oldest_reader(mdb_txn_env(live)).transaction)
   }
 
-  /// The number of unused pages between the last page of the last commit and the limit; constant time. Each page that this
-  /// transaction allocates, at any place, reduces this number by at most one.
+  /// The number of pages between the last page of the last commit and the limit. O(1). Each allocated page takes at most one.
   package func pagesBehindLast(limit: Int) -> Int {
     guard let data = environment?.handle.data else { return 0 }
     // LMDB never uses the last page of its map.
