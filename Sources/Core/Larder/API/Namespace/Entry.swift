@@ -21,8 +21,7 @@ extension Store {
     public var storedSize: Int
     /// When the value was written.
     public var written: Timestamp
-    /// When the entry was last read or written, to the minute; nil if unknown. Does not include reads that memory answered
-    /// without a lookup in the store.
+    /// When the entry was last read or written, to the minute; nil if unknown. Reads that only memory answered do not count.
     public var lastUsed: Timestamp?
     /// When the entry stops being fresh; nil if never.
     public var expires: Timestamp?

@@ -15,9 +15,8 @@ extension Store.Namespace {
       visit)
   }
 
-  /// Like ``scan(prefix:after:includingExpired:_:)``, but only for entries that pass `isWanted` and whose keys pass `hasKey`.
-  /// Undoes transforms only for these entries. If `readsValues` is false, reads no values, and `visit` gets no bytes. Calls
-  /// `damaged` for each damaged entry, and then skips the entry.
+  /// Like ``scan(prefix:after:includingExpired:_:)``, but visits, and undoes transforms for, only entries that pass `hasKey` and
+  /// `isWanted`. Without `readsValues`, `visit` gets no bytes. Calls `damaged` for each damaged entry, and then skips the entry.
   package func scanEntries(
     prefix: [UInt8] = [], after cursor: PageCursor? = nil, includingExpired: Bool = false,
     readsValues: Bool = false, damaged: () -> Void = {},
@@ -41,8 +40,7 @@ extension Store.Namespace {
     }
   }
 
-  /// Visits the keys and values of fresh entries in key order until `visit` returns false. Works like
-  /// ``scan(prefix:after:includingExpired:_:)``, but is several times as fast.
+  /// Like ``scan(prefix:after:includingExpired:_:)``, but visits only keys and values of fresh entries, several times as fast.
   ///
   /// The scan checks the expiry for groups of at most 64 entries, so an entry may expire before `visit` gets the entry.
   public func scanValues(

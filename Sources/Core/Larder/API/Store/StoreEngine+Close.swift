@@ -28,16 +28,14 @@ extension StoreEngine {
   }
 
   /// Finishes stores that are still open at the end of the process, because Swift runs no deinitializer for stores in globals.
+  /// Closes nothing, because other threads may still use the stores.
   static let endsWithProcess: Void = atProcessExit {
-    for environment in Environment.all {
-      (environment.attachment.withLock { $0.object } as? StoreEngine)?.endWithProcess()
+    for environment in Environment.all where !environment.isWriting {
+      let object = environment.attachment.withLock { $0.object }
+      guard let engine = object as? StoreEngine else { continue }
+      let isTemporary = engine.isTemporary.load(ordering: .relaxed)
+      if isTemporary { engine.removeFiles() } else { engine.flushLast() }
     }
-  }
-
-  /// Does the deinitializer's work when the process exits. Closes nothing, because other threads may still use the store.
-  func endWithProcess() {
-    guard !environment.isWriting else { return }
-    if isTemporary.load(ordering: .relaxed) { removeFiles() } else { flushLast() }
   }
 
   func close() throws(LarderError) {
