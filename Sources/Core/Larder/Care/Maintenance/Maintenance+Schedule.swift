@@ -67,8 +67,7 @@ extension Maintenance {
     }
   }
 
-  /// Records the time, so that other processes know that this process begins its maintenance now. Returns false if `ifDue` is
-  /// set and no run is due, because another process has made the run.
+  /// Tells other processes that a run begins. Returns false if `ifDue` is set, and another process has made the due run.
   func claim(ifDue: Bool) throws(LarderError) -> Bool {
     try store.engine.commit(.withoutCleanup) { batch in
       let now = batch.session.now

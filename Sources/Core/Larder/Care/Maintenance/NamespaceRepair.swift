@@ -110,8 +110,7 @@ struct NamespaceRepair {
     return try view.entry(at: entryKey).map { indexed.leads(to: $0.header) } ?? false
   }
 
-  /// Counts the entries. `recorded` are the counters in `view`. Later writes change the counters by exact amounts, so the
-  /// correction stays valid until more damage is found.
+  /// Counts the entries. `recorded` are the counters in `view`. Later changes are exact, so the result holds until new damage.
   func survey(
     _ recorded: NamespaceCounters, in view: borrowing some DatabaseView & ~Copyable
   ) throws(LMDBError) -> Survey {

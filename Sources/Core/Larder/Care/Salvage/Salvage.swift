@@ -27,11 +27,10 @@ extension Store {
   /// Copies every readable entry of the damaged store at `path` to a new store at `destination`. Does not change the old data
   /// file. No file may exist at `destination`.
   ///
-  /// Entries keep their bytes, times, tags, owners and other attributes. Namespaces keep their rules. The store keeps its
-  /// limits and its durability, except those that `options` sets. Entries in the write buffer of killed processes are saved if
-  /// the old store can be opened. Only entries with a correct checksum are saved, so no value is wrong. The old store may be too
-  /// damaged to open. During the call other processes can write only to the write buffer of the old store, and these writes
-  /// are not saved. O(size of the file).
+  /// Entries keep their bytes, times, tags, owners and other attributes, and namespaces their rules. The store keeps its limits
+  /// and its durability, except those that `options` sets. Entries in the write buffer of killed processes are saved if the old
+  /// store is not too damaged to open. Only entries with a correct checksum are saved, so no value is wrong. During the call
+  /// other processes can write only to the write buffer of the old store, and these writes are not saved. O(size of the file).
   ///
   /// The new store is made as `.NAME.unfinished` beside `destination`, and renamed when it is complete. So if the process is
   /// killed, `destination` stays empty. The next call removes the unfinished files.
@@ -221,8 +220,7 @@ struct SalvageMetadata {
     while self.namespaces.contains(where: { $0.name.hasPrefix(lost) }) { lost += "again-" }
   }
 
-  /// The name of the namespace, even if a damaged record lists its id as cleared. If the record of the namespace is lost, returns
-  /// nil for a cleared namespace, and otherwise a new name.
+  /// The name of a namespace, even if a damaged record lists it as cleared. For a lost record: nil if cleared, else a new name.
   func name(of id: NamespaceID) -> String? {
     names[id] ?? (garbage.contains(id) ? nil : "\(lost)\(id.rawValue)")
   }
