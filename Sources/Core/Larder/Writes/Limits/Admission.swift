@@ -63,7 +63,9 @@ extension WriteSession {
       orphans.resume()
     }
     let owners = new.fields.owners + (old?.owners ?? [])
-    if !owners.isEmpty, isShort(of: namespace) {
+    if !owners.isEmpty,
+      budget.disk != nil || isStoreOver || exceeds(namespace.rules.limits, in: namespace.id)
+    {
       let found = try chain(of: owners)
       ledger.expected?.owners = Set(found.keys)
     }
@@ -79,10 +81,6 @@ extension WriteSession {
     if isQueued, eviction == .refuse { try noteInserted(new, in: namespace) }
     guard old != nil, transaction.changes != changes else { return old }
     return try entry(new.key, in: namespace.id)
-  }
-
-  private func isShort(of namespace: KnownNamespace) -> Bool {
-    budget.disk != nil || isStoreOver || exceeds(namespace.rules.limits, in: namespace.id)
   }
 
   /// Whether the current write must keep an entry: the entry that it writes, or a direct or indirect owner of that entry.
