@@ -107,8 +107,7 @@ final class ChangeFeed: Sendable {
     return until != 0 && ChangeLease.isLive(until, at: now)
   }
 
-  /// Begins a subscription. A batch that begins after this call publishes its changes; a batch that already runs records a gap.
-  /// Nil if the file cannot be mapped.
+  /// Begins a subscription. Later batches publish their changes; a running batch records a gap. Nil if the mapping fails.
   func enter() -> (position: ChangeRing.Position, leaseExpirations: Int)? {
     state.withLock { state in
       guard ring.open() else { return nil }

@@ -31,8 +31,7 @@ public struct Change: Sendable, Hashable {
   public var key: Key?
   /// Whether the key has more bytes than ``key``.
   public var isKeyCut = false
-  /// The bytes of the value before the change, or of all values of a cleared namespace. Nil if there was no value, or if the
-  /// record was damaged.
+  /// The size of the value before the change, or of all values of a cleared namespace. Nil without a value, or if damaged.
   public var sizeBefore: Int?
   /// The bytes of the value after the change; nil if there is no value.
   public var sizeAfter: Int?
@@ -101,8 +100,7 @@ extension Store {
   /// commit. The file has 1/16 of the bytes of the data file, at least 274 kB and at most 18 MB, and grows with the data file.
   /// If the first subscription cannot make the file, ``Change/Kind/ended(_:)`` is the only element.
   ///
-  /// While a subscription exists, the process checks the store's files every second. ``Change/Kind/health(_:)`` reports when
-  /// the result of ``Store/health()`` has changed.
+  /// During a subscription the process checks ``Store/health()`` each second, and ``Change/Kind/health(_:)`` reports changes.
   ///
   /// - Parameter namespace: the namespace whose changes are delivered, with those of damaged namespaces; nil for all namespaces.
   public func changes(in namespace: String? = nil) -> Changes {

@@ -3,9 +3,8 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// The times of accesses, not written to the disk yet, to entries with a time to idle. The next commits of this process write
-/// these times and change the expiries. A timer makes sure that a commit comes soon. If there is no room for an access, the
-/// access is lost, so its entry may expire too early.
+/// The times of accesses to entries with a time to idle. The next commits of this process write these times and change the
+/// expiries, and a timer makes sure that a commit comes soon. An access without room is lost, so its entry may expire too early.
 final class PendingAccesses: Sendable {
   static let capacity = 16_384
 
@@ -51,8 +50,7 @@ final class PendingAccesses: Sendable {
     }
   }
 
-  /// Adds an access that should be written after `delay` milliseconds or with an earlier commit. Returns the milliseconds for a
-  /// timer. Nil if an earlier timer is set, or if the queue has no room.
+  /// Adds an access to write in `delay` milliseconds. Returns a delay for a timer; nil with an earlier timer, or without room.
   func add(_ use: Use, for key: [UInt8], delay: Int64) -> Int64? {
     guard let count = queue.add(use, for: key) else { return nil }
     return schedule(after: count > Self.capacity / 2 ? 0 : delay)

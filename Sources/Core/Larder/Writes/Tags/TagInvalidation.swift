@@ -87,8 +87,7 @@ extension StoreEngine {
 }
 
 extension WriteSession {
-  /// Returns the result of this call. If some of the entries remain, also returns the key of the tombstone. `limit` is the
-  /// largest number of records of the tag index that this call handles.
+  /// Returns the result, and the key of the tombstone if entries remain. Handles at most `limit` records of the tag index.
   mutating func beginInvalidation(
     of tags: [[UInt8]], in namespace: String?, asOf horizon: WriteHorizon? = nil,
     limit: Int = TagInvalidation.perBatch
@@ -141,8 +140,7 @@ extension WriteSession {
     }
   }
 
-  /// Stores a new tombstone, and sets the number of all tombstones to `count`. Returns the key of the new tombstone: the number
-  /// of the generation, which is unique because no generation is used twice.
+  /// Stores a tombstone, the last of `count`. Returns its key: the number of the generation, because no generation comes twice.
   private mutating func add(_ tombstone: Tombstone, count: UInt64) throws(LarderError) -> [UInt8] {
     ledger.updateStore { state in
       state.generation &+= 1

@@ -71,8 +71,7 @@ struct Ledger {
     learn(id, change)
   }
 
-  /// Changes the counters of a namespace for the state of its eviction policy. ``changes`` does not include this change,
-  /// because a refused write may leave the state of a policy changed.
+  /// Changes the state of an eviction policy. ``changes`` does not count this, because a refused write may leave it changed.
   mutating func learn(_ id: NamespaceID, _ change: (inout NamespaceCounters) -> Void) {
     namespaces.update(id) { loaded in
       loaded.isChanged = true
@@ -80,8 +79,7 @@ struct Ledger {
     }
   }
 
-  /// Replaces the weight of an old entry by the weight of the new entry; nil means that there is no such entry. `reason` says
-  /// why the old value is removed, or is nil if the removal is not counted.
+  /// Replaces the weight of an old entry by that of a new one; nil means none. Without `reason`, the removal is not counted.
   mutating func charge(
     _ old: EntryWeight?, _ new: EntryWeight?, to id: NamespaceID,
     removing reason: RemovalReason? = nil

@@ -29,8 +29,7 @@ extension StoreEngine {
     return try commitRethrowing(mode, body)
   }
 
-  /// Runs a write for a task: in the write buffer, or in a commit with other writes. If the task is cancelled before that
-  /// commit begins, the call throws `CancellationError` and writes nothing.
+  /// Runs a write for a task, in the buffer or a shared commit. A task that is cancelled before gets a `CancellationError`.
   func commit<Result: Sendable>(_ write: SharedWrite<Result>) async throws -> Result {
     // If the store is closed, or was opened before a fork, this call throws the error for that case.
     if !environment.isOpen { return try commitRethrowing(write.mode, write.body) }
@@ -121,8 +120,7 @@ extension WriteBatch {
 }
 
 #if DEBUG
-  /// In debug builds, tells the developer once per process that a synchronous write in a task waits for the disk. Tasks share a
-  /// few threads, so the blocked task prevents other tasks from running.
+  /// Tells the developer once that a synchronous write in a task waits for the disk, and blocks one of the few threads of tasks.
   enum TaskWarning {
     private static let isSaid = Atomic(false)
     /// Receives the warning. Tests replace this function.

@@ -2,11 +2,9 @@ import LMDB
 import LarderSystem
 
 extension WriteBatch {
-  /// Declares a namespace's rules, and creates the namespace if it is missing. The overrides of an operator stay in force.
-  /// Rules that were declared with a higher ``Rules/version`` also stay.
+  /// Declares rules, and creates a missing namespace. Overrides and rules of a higher ``Rules/version`` stay in force.
   ///
-  /// If a new limit is lower than before, this batch evicts all entries that no longer have room. ``Store/declare(_:for:)``
-  /// evicts them in several transactions instead.
+  /// With a lower limit, this batch evicts all entries without room; ``Store/declare(_:for:)`` uses several transactions.
   ///
   /// - Throws: ``LarderError/Code/invalidArgument`` for impossible rules. ``LarderError/Code/full`` if entries that may not be
   ///   evicted exceed a limit; then the batch cannot be committed.
@@ -38,8 +36,7 @@ extension WriteBatch {
     session.effects.declared.append((handle, rules, created))
   }
 
-  /// Replaces the overrides of an operator. Empty overrides restore the declared rules. ``declare(_:for:)`` says what happens
-  /// if a limit is lower than before.
+  /// Replaces an operator's overrides. Empty overrides restore the declared rules. Lower limits work as in ``declare(_:for:)``.
   ///
   /// - Throws: ``LarderError/Code/noSuchNamespace``, and the errors of ``declare(_:for:)``.
   public mutating func override(
