@@ -12,6 +12,8 @@ enum ImageAddresses {
     let name = /[a-zA-Z][a-zA-Z0-9]*/
     // A name, which may begin with a wrong `=`, and a value: in double quotes, in single quotes, or without quotes.
     let attribute = /[\s\/]*(=?[^\s=\/>]*)(?:\s*=\s*(?:"([^"]*)"?|'([^']*)'?|([^\s>]*)))?/
+    // An address of a `srcset`. A comma ends it after a descriptor such as `2x`, or at the end of the address, but not within.
+    let candidate = /([^\s,](?:\S*[^\s,])?)(?:,+|\s[^,]*)?/
     var found: [String] = []
     var rest = html[...]
     while let start = rest.firstIndex(of: "<") {
@@ -23,7 +25,8 @@ enum ImageAddresses {
         let value = next.2 ?? next.3 ?? next.4 ?? ""
         switch (tag.output.lowercased(), next.1.lowercased()) {
         case ("img", "src"): found.append(resolved(value))
-        case ("img", "srcset"), ("source", "srcset"): found += candidates(of: resolved(value))
+        case ("img", "srcset"), ("source", "srcset"):
+          found += resolved(value).matches(of: candidate).map { String($0.1) }
         default: break
         }
       }
@@ -33,14 +36,7 @@ enum ImageAddresses {
     return found.compactMap { absolute($0, base) }.filter { seen.insert($0).inserted }
   }
 
-  /// The addresses of a `srcset`. A comma ends a candidate if it follows a descriptor such as `2x`, or if it is the last
-  /// character of an address. Any other comma is a part of the address.
-  private static func candidates(of set: String) -> [String] {
-    set.matches(of: /([^\s,](?:\S*[^\s,])?)(?:,+|\s[^,]*)?/).map { String($0.1) }
-  }
-
-  /// The absolute address without its fragment, because all fragments belong to the same image. Nil if the address is not HTTP
-  /// or is too long.
+  /// The absolute address without its fragment, because all fragments belong to one image. Nil if it is not HTTP or is too long.
   private static func absolute(_ text: String, _ base: URL?) -> String? {
     let text = text.trimmingBlanks
     // A host with letters outside ASCII needs another encoding than escapes, so this code escapes only the part after the host.

@@ -15,8 +15,7 @@ public struct Pillar: Codable, Sendable, Hashable {
   public var title: String?
 }
 
-/// A page of the catalog by the service's contract. The page must have `pillars`, which may be null; an answer without
-/// `pagination` has the whole catalog.
+/// A page of the catalog by the contract. It must have `pillars`, which may be null; without `pagination` it is complete.
 public struct CatalogPage: Decodable, Sendable {
   struct Group: Decodable {
     var pillar: Pillar
@@ -56,8 +55,7 @@ public struct CatalogPage: Decodable, Sendable {
   }
 }
 
-/// The contents of all pages: each pillar once, with its funnels of all pages. A funnel on several pages counts once, at its
-/// first place.
+/// The contents of all pages: each pillar once, with its funnels of all pages. A funnel counts once, at its first place.
 public struct CatalogContents: Codable, Sendable, Hashable {
   public struct Group: Codable, Sendable, Hashable {
     public var pillar: Pillar

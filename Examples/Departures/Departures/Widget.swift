@@ -1,8 +1,7 @@
 import Larder
 import Service
 
-/// The next departures for a widget. The app publishes them, and the widget reads them from the same store in another process.
-/// A departure expires when the boat leaves.
+/// The next departures, which the app publishes and a widget reads in another process. A departure expires when the boat leaves.
 extension DeparturesCache {
   private var nextDepartures: Cache<Departure> { cache(of: Departure.self, in: .next) }
 

@@ -2,8 +2,7 @@ public import Larder
 
 /// The rules of each kind on disk. A kind that has no rules is not stored on disk.
 extension [EntityKind: Rules] {
-  /// Rules for every kind. Expired entities are kept for thirty days, in case the service fails. Entities of the three small
-  /// kinds are evicted last.
+  /// Rules for every kind. Expired entities stay for thirty days, in case the service fails. The small kinds are evicted last.
   ///
   /// - Parameter own: The lifetimes of some kinds. The other kinds have the lifetime `standard`.
   public static func lifetimes(_ standard: Expiration, own: [EntityKind: Expiration] = [:]) -> Self

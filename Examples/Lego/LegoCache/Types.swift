@@ -139,8 +139,7 @@ public struct PartColor: LegoEntity {
   }
 }
 
-/// The answers of the API do not repeat some values of the request: the part, and for a single colour also the colour. The
-/// decoder gets these values from `userInfo`.
+/// The answers of the API omit the part of the request, and for a single colour also the colour. They come from `userInfo`.
 extension PartColor {
   struct Asked {
     var part: String

@@ -19,8 +19,7 @@ public struct Failure: Error {
     (self.code, self.message, self.hint) = (code, message, hint)
   }
 
-  /// - Parameter credential: the option and the variable of the credential, `--token or READECK_TOKEN`; nil for a service
-  ///   without a credential.
+  /// - Parameter credential: its option and variable, `--token or READECK_TOKEN`; nil for a service without a credential.
   public init(_ error: any Error, credential: String?) {
     switch error {
     case let failure as Failure: self = failure

@@ -5,8 +5,7 @@ import LarderCurl
 public import LarderHTTP
 import Service
 
-/// The transport of a program to the network. `URLSession` is not used, because on Linux a server could end the process with a
-/// response that breaks off within its header fields.
+/// The transport of a program to the network. Not `URLSession`: on Linux a response cut within its fields can end the process.
 public func networkTransport() -> any HTTPTransport {
   CurlTransport(userAgent: "\(Place.program)/\(Store.version)")
 }

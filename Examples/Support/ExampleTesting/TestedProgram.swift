@@ -53,8 +53,7 @@ public struct TestedProgram: Sendable {
   }
 }
 
-/// The result of a built program. A thread of its own waits for the program: a test that blocked its thread would stop the
-/// servers of the tests.
+/// The result of a built program. A thread of its own waits for it: a blocked test would stop the servers of the tests.
 public struct Outcome: Sendable {
   public var code: Int32
   public var output: String

@@ -8,8 +8,7 @@ import NIOCore
 import Synchronization
 import Testing
 
-/// An application behind a cache. Tests of `LarderHTTP` cover `Vary`, ranges, cookies, invalidation and requests with
-/// credentials.
+/// An application behind a cache. Tests of `LarderHTTP` cover `Vary`, ranges, cookies, invalidation and credentials.
 @Suite struct ResponderTests {
   private struct Fault: Error {}
 
