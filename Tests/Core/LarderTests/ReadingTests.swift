@@ -30,7 +30,8 @@ import Testing
     #expect(moment == first.0)
     let transaction = try store.engine.beginRead()
     let region = try #require(try transaction.find(notes.slot("k"), in: .entries))
-    #expect(region.address + UInt(region.count) == first.0 + UInt(size))
+    let address = transaction.bytes(of: region).address
+    #expect(address + UInt(region.count) == first.0 + UInt(size))
     let copy = try #require(try notes.bytes("k"))
     #expect(copy.span.address != first.0)
   }

@@ -66,9 +66,6 @@ func lookUp(
     unsafe self.start = unsafe start.assumingMemoryBound(to: UInt8.self)
     self.count = count
   }
-
-  /// The address of the first byte. Tests compare addresses to prove that nothing is copied.
-  package var address: UInt { unsafe UInt(bitPattern: start) }
 }
 
 extension MDB_val {
