@@ -2,7 +2,8 @@ import CLMDB
 import LarderSystem
 import Synchronization
 
-/// Decides when this process makes a checkpoint, at the level checkpointed: an interval after the first commit without one.
+/// Decides when this process makes its next checkpoint, at the level checkpointed: a fixed interval after the first commit that
+/// the last checkpoint does not cover. `Checkpoints+Making` makes the checkpoints.
 final class Checkpoints: Sendable {
   let handle: EnvironmentHandle
   let files: OpenFiles

@@ -118,7 +118,8 @@ extension Environment {
     if !isDone { throw .mapHeld }
   }
 
-  /// Flushes before another data file on the disk replaces this file, so one survives a power failure. No write is possible now.
+  /// Flushes before another data file, which is already on the disk, replaces this file. So after a power failure one of the
+  /// two files is complete. No write is possible any more.
   private func flushAndClose() throws(LMDBError) {
     defer {
       unsafe mdb_env_close(handle.pointer)

@@ -111,7 +111,8 @@ package struct EnvironmentOptions: Sendable {
   package var readOnly = false
   /// The required durability. Nil accepts any durability, and gives a new environment ``DurabilityLevel/standard``.
   package var durability: DurabilityLevel?
-  /// If not nil, opening changes the durability of an environment that no other process has open; the closure may refuse first.
+  /// If not nil, opening changes the durability of an existing environment, which no other process may have open. The closure
+  /// gets the directory before the change, and may refuse the change.
   package var durabilityChange: (@Sendable (String) throws(LMDBError) -> Void)?
   /// At the level checkpointed, the time between a commit and the checkpoint that makes the commit durable.
   package var checkpointInterval = Duration.milliseconds(200)

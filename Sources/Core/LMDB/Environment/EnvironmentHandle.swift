@@ -107,7 +107,8 @@ import Synchronization
     try FileDescriptor.write(stamp.encoded, at: place, to: descriptor)
   }
 
-  /// Syncs the data file, then writes `record`. After a failed sync this process stops using the environment: pages may be lost.
+  /// Syncs the data file, and then writes `record` to `recovery`. If a sync of any process fails, this process stops using the
+  /// environment, because pages that it reads may be lost.
   func sync(_ recovery: RecoveryFile, recording record: RecoveryRecord) throws(LMDBError) {
     do throws(LMDBError) { try unsafe recovery.syncData(of: pointer) } catch {
       noteSyncFailure()

@@ -160,7 +160,8 @@ package struct OpenError: Error, CustomStringConvertible {
     self.cause = cause
   }
 
-  /// Runs `body`. Its error becomes the cause of an error for `path`, which must be the directory of a lock that `body` awaits.
+  /// Runs `body`. If `body` throws, throws an error for the file or directory at `path`, with the error of `body` as the cause.
+  /// If `body` waits for a lock, `path` must be the directory of that lock.
   static func wrapping<Result: ~Copyable>(
     path: String, _ body: () throws(LMDBError) -> Result
   ) throws(OpenError) -> Result {

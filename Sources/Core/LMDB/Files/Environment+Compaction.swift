@@ -39,7 +39,8 @@ extension Environment {
   /// Replaces the data file by a compact copy and closes the environment. No other process may have the environment open, and
   /// no process can open it during this call. Until the replacement, this process may read, but its writes wait.
   ///
-  /// A kill, a power failure or an error leaves the old or the new data file. Before the replacement, an error closes nothing.
+  /// If the process is killed, the power fails or an error occurs, the data file is either the old or the new file. After an
+  /// error before the replacement the environment stays open.
   ///
   /// - Parameter check: may refuse the compaction; called with the directory when no other process can use the environment.
   package func closeCompacting(

@@ -22,7 +22,8 @@ final class StoreLocks: Sendable {
   let readers: GuardedFileLock
   let checkpoint: FileLock
   let maps: GuardedFileLock
-  /// The lock on `lock.write`. A process that may not write has no reader slot, so it holds this lock shared against writers.
+  /// The lock on the file `lock.write`. A process without permission to write has no slot in the reader table. So such a
+  /// process holds this lock shared, and no other process writes during its reads.
   let reading: FileLock
   let isWritable: Bool
   private let files: [(name: String, lock: FileLock)]
@@ -75,7 +76,8 @@ final class StoreLocks: Sendable {
 }
 
 extension Environment {
-  /// Removes what a killed process has left in `directory`, after `age` seconds, because a process may not have its locks yet.
+  /// Removes the environment that a killed process has left in `directory`. Keeps a directory that changed less than `age`
+  /// seconds ago, because its process may not have its locks yet.
   package static func removeAbandoned(at directory: String, age: Int64 = 60) {
     guard let status = FileStatus.of(directory), status.isDirectory, status.st_uid == geteuid(),
       SystemTime.milliseconds / 1000 - DirectoryStamp.Change(status).seconds >= age,

@@ -63,7 +63,8 @@ import LarderSystem
     return count
   }
 
-  /// Raises the commit numbers of a closed file to `number` or more, so each names one state. Even numbers stay in page 0.
+  /// Raises the commit numbers of a closed file to at least `number`, so that each number identifies only one state of the
+  /// store. Even commit numbers stay in page 0, and odd commit numbers stay in page 1.
   static func renumber(_ path: String, to number: UInt64) throws(LMDBError) {
     let newest = try MetaImage.newest(of: path)
     let file = try FileDescriptor(opening: path, O_RDWR | O_NOFOLLOW)

@@ -9,7 +9,8 @@ extension WriteGuard {
     var size: Int
   }
 
-  /// Checks the path and the stored value. Returns the last commit's record; nil in a changed leaf, so LMDB must look it up.
+  /// Checks the pages on the path and the stored value. If this write has changed nothing in the leaf, returns the record of
+  /// the last commit. Otherwise returns nil, and LMDB must look up the record.
   func willRead(_ key: SearchKey, in database: Database) throws(PageDamage) -> PageLookup? {
     guard let place = try unsafe place(of: key, in: database) else { return nil }
     let leaf = place.leaf

@@ -4,7 +4,8 @@ import LarderSystem
 
 /// Finds a process in another container, if its id is the id of this process. LMDB cannot tell two such processes apart.
 extension Opening {
-  /// Throws if a process with the same id has the environment open. Otherwise frees slots of a dead one, as LMDB never does.
+  /// Throws if another process with the id of this process has the environment open. Otherwise frees the slots of a dead
+  /// process with this id, because LMDB would never clear these slots.
   ///
   /// The caller holds `lock.opening`, and must not have the environment open: closing lock.mdb would release LMDB's locks.
   func joinOthers() throws(OpenError) {
@@ -25,7 +26,8 @@ extension Opening {
   /// or the other processes run on another kind of processor, where LMDB's locks have another size, and LMDB would write over these
   /// locks.
   private func checkLayout(of table: borrowing FileDescriptor) throws(LMDBError) {
-    // Other commits may come in between, and a killed writer may not have published its last. A later check reports a short file.
+    // Other commits may come between these lines, and a killed writer may not have published the newest commit. If the data file
+    // is too short, a later check reports that.
     guard let before = try? MetaImage.newest(of: files.data).transaction else { return }
     // The number of the slots that were ever used follows. The number is not 0, because each opening uses a slot.
     let published = try table.contents(at: ReaderTable.commitPlace, count: 12)

@@ -102,7 +102,8 @@ package struct SalvageFile: ~Copyable {
 
   /// Visits the records on used leaves to which no branch page leads. These are the leaves below damaged pages.
   ///
-  /// The records may belong to any database. With damaged lists of free pages none is visited: it could be a removed record.
+  /// The records may belong to any database. If the lists of free pages are damaged, no record is visited, because then nobody
+  /// can distinguish lost records from removed records.
   ///
   /// - Parameter pause: called for each record of `databases` and for each searched page. If the closure throws, the search ends.
   package func forEachLostRecord(

@@ -187,8 +187,9 @@ extension Environment {
     if code == MDB_MAP_RESIZED { throw .damagedPage }
     try check(code)
     let begun = unsafe WriteTransaction(handle: transaction!, environment: self)
-    // No other process commits now. So if the number differs, the lock file has lost its contents, or a program writes without
-    // Larder's locks. (If a killed writer has not published its commit, LMDB takes the number from the data file.)
+    // While this process holds `lock.write`, no other process commits. So if the number is different, the lock file has lost
+    // its contents, or another program writes without Larder's locks. (If a writer was killed before it published its commit,
+    // LMDB finds that out and takes the number from the data file.)
     if begun.id != expected { throw .lockMismatch }
     return begun
   }

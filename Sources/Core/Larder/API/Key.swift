@@ -23,8 +23,9 @@ import LarderSystem
 ///
 /// An enum with raw values conforms by its declaration: `enum Station: String, StoreKey { ... }`.
 ///
-/// Listings are in the order of the bytes, but keys with equal first 238 bytes in no particular order if one has over 250 bytes.
-/// With an empty or too long key, reads and removals find nothing, and writes throw ``LarderError/Code/invalidArgument``.
+/// Listings are in the order of the keys, byte by byte. But keys with equal first 238 bytes are in no particular order if one has
+/// more than 250 bytes. With an empty key or a key that is too long, reads and removals find nothing, and writes of a value throw
+/// ``LarderError/Code/invalidArgument``.
 public protocol StoreKey {
   /// Calls `body` with the key's bytes.
   func withKeyBytes<Result: ~Copyable, Failure: Error>(

@@ -11,7 +11,8 @@ public import Synchronization
 ///           64  eight u64 for the owner of the table
 ///          128  the words
 ///
-/// Other processes can change the header, so bytes 0 to 39 are read only once. Accesses are checked by this object's bounds.
+/// Other processes can write to the header at any time, so bytes 0 to 39 are read only once, when the file is opened. Each
+/// access is checked against the bounds in this object.
 @safe @usableFromInline struct MappedRegion: ~Copyable {
   @inlinable static var headerSize: Int { 128 }
   @inlinable static var supersededOffset: Int { 40 }

@@ -45,7 +45,8 @@ import Synchronization
 
   /// Waits for the lock, at most for `lockTimeout`; nil means no limit. Returns whether the calling thread now owns the lock.
   ///
-  /// - Parameter perOwner: if true, each new owner restarts the time, so false means that one owner kept the lock all the time.
+  /// - Parameter perOwner: if true, the time begins again with each new owner. So the result is false only if one owner keeps
+  ///   the lock for the whole time. That owner may be waiting for the calling thread.
   package func enter(lockTimeout: Duration?, perOwner: Bool = false) -> Bool {
     precondition(!isMine, "the thread owns the lock already")
     unsafe pthread_mutex_lock(mutex)

@@ -4,7 +4,8 @@
 public struct Cache<Value: Sendable>: Sendable {
   /// The namespace, which gives the entries of this cache as bytes.
   public let namespace: Store.Namespace
-  /// The rules that each opening declares once, with the first value that a cache with them writes; nil keeps the store's rules.
+  /// The rules that this cache declares; nil leaves the store's rules unchanged. Each opening of the store declares these rules
+  /// once, when a cache with the rules writes its first value.
   public let rules: Rules?
   /// The decoded values in memory; nil if the cache keeps no values in memory.
   public let memory: CacheMemory?
@@ -70,7 +71,8 @@ public struct Cache<Value: Sendable>: Sendable {
 }
 
 extension Store {
-  /// A view of a namespace as values of a `Codable` type, stored as JSON, which the shell shows; `Data` and `[UInt8]` unchanged.
+  /// A view of the namespace `name` as values of a `Codable` type. The values are stored as JSON, so the shell can show the
+  /// values. `Data` and `[UInt8]` are stored unchanged.
   ///
   /// Making a cache writes nothing. The first write declares the rules. With an invalid name, reads find nothing and writes
   /// throw ``LarderError/Code/invalidArgument``.

@@ -15,8 +15,9 @@ extension Store.Namespace {
       visit)
   }
 
-  /// Like ``scan(prefix:after:includingExpired:_:)``, but visits, and undoes transforms for, only entries that pass `hasKey` and
-  /// `isWanted`. Without `readsValues`, `visit` gets no bytes. Calls `damaged` for each damaged entry, and then skips the entry.
+  /// Like ``scan(prefix:after:includingExpired:_:)``, but only for entries that pass `isWanted` and whose keys pass `hasKey`.
+  /// Undoes transforms only for these entries. If `readsValues` is false, reads no values, and `visit` gets no bytes. Calls
+  /// `damaged` for each damaged entry, and then skips the entry.
   package func scanEntries(
     prefix: [UInt8] = [], after cursor: PageCursor? = nil, includingExpired: Bool = false,
     readsValues: Bool = false, damaged: () -> Void = {},

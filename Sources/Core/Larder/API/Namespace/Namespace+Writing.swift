@@ -6,7 +6,8 @@ import LarderSystem
 extension Store.Namespace {
   /// Stores `value` under `key` in place of any other value.
   ///
-  /// - Parameter expires: how long the entry stays fresh, over ``EntryAttributes/expires``. If both are nil, the rules decide.
+  /// - Parameter expires: how long the entry stays fresh, in place of the attributes' ``EntryAttributes/expires``. If both are
+  ///   nil, the namespace's rule decides.
   public func set(
     _ value: [UInt8], for key: some StoreKey, expires: Expiration? = nil,
     _ attributes: EntryAttributes = EntryAttributes()

@@ -29,7 +29,8 @@ extension Store {
 
   /// Rewrites the data file of the store at `path` without free pages. Only this call makes a data file smaller.
   ///
-  /// No process can open the store meanwhile. The disk needs room for two files. A kill or power failure leaves one. O(entries).
+  /// No process can open the store during the compaction. The disk must have room for both files. A kill or a power failure at
+  /// any moment leaves either the old or the new file. O(entries).
   ///
   /// - Parameter shouldContinue: gets the numbers of copied and of all records, several times. The result false stops the work.
   /// - Returns: nil if the compaction was stopped; then the store is unchanged.

@@ -36,7 +36,8 @@ public struct Store: Sendable {
     public var lockTimeout = Duration.seconds(10)
     /// The limits to declare for the whole store; nil changes no limit. See ``Store/declare(_:)``.
     ///
-    /// A new store that is not temporary has a default of the disk limit until a declaration. ``StoreLimits/unlimited`` ends it.
+    /// A new store that is not temporary has a default of ``StoreLimits/disk`` until a limit is declared.
+    /// ``StoreLimits/unlimited`` removes this default.
     public var limits: StoreLimits?
     /// Whether to accept a store that belongs to another user. If true, the handle is read-only, even for the user's own store.
     public var allowsForeignOwner = false
@@ -113,8 +114,9 @@ public struct Store: Sendable {
     try temporary(in: FileManager.default.temporaryDirectory.path, options)
   }
 
-  /// A new store in `/dev/shm`, which Linux keeps in memory; without a writable `/dev/shm`, the same as ``temporary(options:)``.
-  /// ``close()`` or the last handle's release removes the files. A process's first call also removes those of killed processes.
+  /// A new store in `/dev/shm`, the file system that Linux keeps in memory. ``close()`` or the last handle's release removes the
+  /// files. The first call in a process also removes the files of killed processes. If `/dev/shm` does not exist or is not
+  /// writable, the same as ``temporary(options:)``.
   public static func inMemory(options: Options = Options()) throws(LarderError) -> Store {
     removesAbandoned
     let hasMemory = FileManager.default.isWritableFile(atPath: memory)
@@ -158,7 +160,8 @@ public struct Store: Sendable {
   /// The current time of the store's clock.
   public var now: Timestamp { engine.clock.now }
 
-  /// A view of a namespace, which the first write creates. For a bad name, writes throw ``LarderError/Code/invalidArgument``.
+  /// A view of the namespace `name`. The first write creates the namespace, or throws ``LarderError/Code/invalidArgument`` if
+  /// the name is invalid.
   public func namespace(_ name: String) -> Store.Namespace {
     Store.Namespace(store: self, handle: engine.handle(for: name))
   }

@@ -135,7 +135,8 @@ final class StoreEngine: Sendable {
     }
   }
 
-  /// Refuses another clock or other transforms: handles would disagree about expiry, or could not read values of other handles.
+  /// Refuses another clock, because handles with two clocks would disagree about expiry. Refuses other transforms, because one
+  /// handle could not read the values of another handle.
   private func check(_ options: Store.Options) throws(LarderError) {
     let mine = clock.source as? any AnyObject & LarderClock
     let other = options.clock as? any AnyObject & LarderClock

@@ -1,7 +1,8 @@
 import LMDB
 import LarderSystem
 
-/// Removes expired entries in the order of the expiry index. If an entry now expires later, the sweep moves it in the index.
+/// Removes expired entries in the order of the expiry index. If an entry now expires at a later time than in the index, the
+/// sweep adds the entry to the index with the later time.
 struct ExpirySweep {
   /// The largest number of index records that a write checks to make room, before it evicts entries that have not expired.
   static let perWrite = 256

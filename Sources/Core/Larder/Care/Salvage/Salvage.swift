@@ -220,7 +220,8 @@ struct SalvageMetadata {
     while self.namespaces.contains(where: { $0.name.hasPrefix(lost) }) { lost += "again-" }
   }
 
-  /// The name of a namespace, even if a damaged record lists it as cleared. For a lost record: nil if cleared, else a new name.
+  /// The name of the namespace, even if a damaged record lists its id as cleared. If the record of the namespace is lost, returns
+  /// nil for a cleared namespace, and otherwise a new name.
   func name(of id: NamespaceID) -> String? {
     names[id] ?? (garbage.contains(id) ? nil : "\(lost)\(id.rawValue)")
   }

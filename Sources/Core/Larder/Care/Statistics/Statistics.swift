@@ -9,7 +9,8 @@ public struct Statistics: Sendable {
     public var info: NamespaceInfo
     /// The time at which the namespace's counts began: its creation, or the last reset of its statistics.
     public var since: Timestamp
-    /// Reads by all processes; those of another process after its commit, its close or release of the store, or ``Maintenance``.
+    /// Reads by all processes. Reads of another process are included after that process has committed, has closed or released
+    /// the store, or has run ``Maintenance``.
     public var reads: ReadCounters
     /// Removals by reason.
     public var removals: RemovalCounters
@@ -171,7 +172,8 @@ extension Store {
 
   /// Sets the counts of reads and removals of every namespace to zero, for all processes.
   ///
-  /// Earlier reads, if not added yet, will not count; concurrent reads may. Does not affect entries and limits. O(namespaces).
+  /// Reads before this call that other processes have not added yet will not count. Concurrent reads may or may not count. Does
+  /// not affect entries and limits. O(namespaces).
   public func resetStatistics() throws(LarderError) {
     try checkWritable()
     try engine.commit { batch in
@@ -199,7 +201,8 @@ extension Statistics.Namespace {
 }
 
 extension Store.Namespace {
-  /// Like ``Store/resetStatistics()``, for this namespace. Throws ``LarderError/Code/noSuchNamespace`` if it does not exist.
+  /// Sets the counts of this namespace's reads and removals to zero, like ``Store/resetStatistics()``. Throws
+  /// ``LarderError/Code/noSuchNamespace`` if the namespace does not exist.
   public func resetStatistics() throws(LarderError) {
     try store.checkWritable()
     try engine.commit { batch in

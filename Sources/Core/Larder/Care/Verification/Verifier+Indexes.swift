@@ -118,7 +118,8 @@ extension Verifier {
   }
 }
 
-/// Compares two sets of keys, one a part of the other, without keeping the keys: they are equal if all counts by hash end at 0.
+/// Finds out whether two sets of keys are equal, without keeping the keys. One set must be a part of the other. Keys with the
+/// same hash share a count. If all counts are 0 at the end, the sets are equal.
 struct KeyCounts {
   private var counts = [Int](repeating: 0, count: 1 << 16)
 

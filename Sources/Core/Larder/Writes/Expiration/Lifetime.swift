@@ -38,7 +38,8 @@ struct Lifetime {
   }
 }
 
-/// A time to idle in milliseconds, above zero. A written use sets the expiry a sixteenth later, so uses within it need no write.
+/// A time to idle in milliseconds, more than zero. A written use sets an expiry that is a sixteenth of the interval later than
+/// necessary. So further uses within a sixteenth of the interval need not be written.
 struct IdleInterval: Hashable, Sendable {
   let milliseconds: Int64
 

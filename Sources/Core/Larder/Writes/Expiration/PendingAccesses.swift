@@ -50,7 +50,8 @@ final class PendingAccesses: Sendable {
     }
   }
 
-  /// Adds an access to write in `delay` milliseconds. Returns a delay for a timer; nil with an earlier timer, or without room.
+  /// Adds an access that should be written after `delay` milliseconds or with an earlier commit. Returns the milliseconds for a
+  /// timer. Nil if an earlier timer is set, or if the queue has no room.
   func add(_ use: Use, for key: [UInt8], delay: Int64) -> Int64? {
     guard let count = queue.add(use, for: key) else { return nil }
     return schedule(after: count > Self.capacity / 2 ? 0 : delay)

@@ -50,7 +50,8 @@ struct BatchPages {
 
   func usable(leaving free: Int) -> Int { max(min(pages - free, usable), 0) }
 
-  /// With more bytes than this from the file's end to the limit, no batch reaches the limit, even if it copies all of its pages.
+  /// If more bytes than this number are left between the end of the file and the limit, no batch can reach the limit, even if
+  /// the batch copies all pages that the batch may change.
   static let ample = 2 * (Rules.largestPossibleValue + WriteBatch.largestSize)
   /// Available pages are counted only up to this number, because no batch takes more pages.
   static let enough = 1 << 17

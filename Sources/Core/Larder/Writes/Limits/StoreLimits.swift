@@ -156,7 +156,8 @@ extension Store {
     _ = try override(limits) { true }
   }
 
-  /// Like ``override(_:)``. If `shouldContinue` stops the call, returns false, and the reached usage becomes the limit.
+  /// Like ``override(_:)``, but calls `shouldContinue` between two transactions, and stops if the result is false. In that case
+  /// this call also returns false, and the reached usage is the limit in force.
   package func override(
     _ limits: StoreLimits, while shouldContinue: () -> Bool
   ) throws(LarderError) -> Bool {

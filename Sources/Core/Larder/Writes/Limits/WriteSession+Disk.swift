@@ -40,7 +40,8 @@ extension WriteSession {
     return max(0, free / BatchPages.perRemoval)
   }
 
-  /// How many entries a batch of removals may remove. With few free pages later batches continue: a failure would evict others.
+  /// The number of entries that a batch of removals may remove. If few pages are free, later batches continue: if the batch
+  /// failed, other entries would be evicted for the batch.
   var removalsInOwnBatch: Int { max(BatchPages.leastRemoved, removalsWithPages) }
 
   var pagesTaken: Int { budget.missingPages + min(spentPages, budget.disk?.available ?? 0) }

@@ -1,7 +1,8 @@
 import LMDB
 import LarderSystem
 
-/// The file `removals`: the last removals of keys, namespaces and tags. So a load that began earlier stores no removed value.
+/// The file `removals`: the last removals of keys, namespaces and tags. With this file, a load that began before a removal does
+/// not store the removed value again.
 ///
 /// Removals are numbered. The hash of the removed key, namespace, tag, or tag in a namespace chooses a word of the file. Inside the
 /// write transaction the word gets the number, and after the commit the number counts as finished. A load reads the last finished
@@ -10,7 +11,8 @@ import LarderSystem
 package struct RemovalTable {
   private static let words = 1 << 14
   private enum Place {
-    /// The last removal that has begun. Changed under the lock of the write buffer, or under the writer lock if it is frozen.
+    /// The number of the last removal that has begun. Changed under the writer lock if the write buffer is frozen (takes no
+    /// records), otherwise under the lock of the write buffer.
     static let begun = 0
     static let finished = 1
     /// A random number that distinguishes this file from earlier and later files at the same path.

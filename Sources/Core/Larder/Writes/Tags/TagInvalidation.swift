@@ -140,7 +140,8 @@ extension WriteSession {
     }
   }
 
-  /// Stores a tombstone, the last of `count`. Returns its key: the number of the generation, because no generation comes twice.
+  /// Stores a new tombstone, and sets the number of all tombstones to `count`. Returns the key of the new tombstone: the number
+  /// of the generation, which is unique because no generation is used twice.
   private mutating func add(_ tombstone: Tombstone, count: UInt64) throws(LarderError) -> [UInt8] {
     ledger.updateStore { state in
       state.generation &+= 1

@@ -74,7 +74,8 @@ public struct EntryAttributes: Sendable {
     set { change { $0.tags = newValue } }
   }
 
-  /// The owners; the entry leaves with the last of them. A write throws ``LarderError/Code/noSuchOwner`` for a missing owner.
+  /// The owners of the entry. When its last owner is removed, the entry is removed, too. If an owner is not stored, the write
+  /// throws ``LarderError/Code/noSuchOwner``.
   public var owners: [Owner] {
     get { box?.content.owners ?? [] }
     set { change { $0.owners = newValue } }

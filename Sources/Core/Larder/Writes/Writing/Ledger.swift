@@ -79,7 +79,8 @@ struct Ledger {
     }
   }
 
-  /// Replaces the weight of an old entry by that of a new one; nil means none. Without `reason`, the removal is not counted.
+  /// Replaces the weight of an old entry by the weight of the new entry; nil means that there is no such entry. `reason` says
+  /// why the old value is removed, or is nil if the removal is not counted.
   mutating func charge(
     _ old: EntryWeight?, _ new: EntryWeight?, to id: NamespaceID,
     removing reason: RemovalReason? = nil

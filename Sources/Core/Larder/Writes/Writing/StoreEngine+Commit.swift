@@ -9,7 +9,8 @@ struct CommitMode {
   var cleansUp = true
   /// The longest wait for other writers, including those of this process; nil means the lock timeout of the store.
   var lockTimeout: Duration?
-  /// Whether the body is long or reads many keys. A commit then empties the write buffer, and nobody appends until its end.
+  /// Whether the body may take long or read many keys. Then a separate commit first stores the records of the write buffer, and
+  /// no process appends to the buffer until the body has run.
   var needsEmptyBuffer = false
   /// Whether processes may append to the buffer during the transaction. Only for a transaction without changes of its own.
   var keepsAppending = false
@@ -144,7 +145,8 @@ extension StoreEngine {
     }
   }
 
-  /// Removes the dependents that a write has left, some in each transaction. Without pages, evicts and waits for readers.
+  /// Removes the dependents of removed owners that a write has not removed. Each transaction removes a limited number. If
+  /// no page is left, evicts entries and waits for readers.
   private func removeRemainingOrphans(_ count: UInt64) {
     var left = count
     do {

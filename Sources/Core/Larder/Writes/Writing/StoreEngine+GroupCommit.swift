@@ -120,7 +120,8 @@ extension WriteBatch {
 }
 
 #if DEBUG
-  /// Tells the developer once that a synchronous write in a task waits for the disk, and blocks one of the few threads of tasks.
+  /// In debug builds, tells the developer once per process that a synchronous write in a task waits for the disk. Tasks share a
+  /// few threads, so the blocked task prevents other tasks from running.
   enum TaskWarning {
     private static let isSaid = Atomic(false)
     /// Receives the warning. Tests replace this function.

@@ -106,7 +106,8 @@ extension WriteBatch {
     }
   }
 
-  /// Replaces the metadata of an entry, which keeps value, lifetime and version. A running load of the key still replaces it.
+  /// Replaces the metadata of an entry. The entry keeps its value, lifetime and version. A running load of the key still
+  /// replaces the entry when the load ends.
   ///
   /// - Returns: false if the entry is absent, expired, invalidated or damaged.
   /// - Throws: ``LarderError/Code/unreadable`` for an entry with transforms or encryption keys that this store does not have.

@@ -5,7 +5,8 @@ extension WriteSession {
     try removeOrphans()
   }
 
-  /// Records a removal, so that no earlier load stores its value. Not for evictions and expiries, after which loads may store.
+  /// Records a removal, so that a load that began before the removal does not store its value. Evictions and expiries are not
+  /// recorded, because after an eviction or an expiry a load may store its value.
   mutating func recordRemoval(of hash: UInt64) {
     if effects.removal == nil, !effects.lacksRemoval {
       effects.removal = engine.removalTable.begin()
@@ -14,7 +15,8 @@ extension WriteSession {
     if let number = effects.removal { engine.removalTable.record(hash, number) }
   }
 
-  /// Counts a damaged record, which the caller removes or replaces. Its size is unknown, so a batch counts the namespace again.
+  /// Counts a damaged record, which the caller then removes or replaces. The size of the damaged record is unknown, so this
+  /// batch or a later batch counts the entries of the namespace again.
   mutating func recordDamage(_ entryKey: [UInt8]) throws(LarderError) {
     let id = entryKey.span.namespaceID
     damaged.insert(id)
