@@ -1,35 +1,23 @@
 import LarderSystem
-import Synchronization
 
 /// Chooses which namespace evicts next in a full store: namespaces of the lowest priority, each in proportion to its bytes.
 ///
 /// Each process has a virtual time for each namespace. The namespace with the earliest time evicts next. An eviction raises the
 /// time by the removed share of the bytes of the namespace's records; a refusal, by the share of an average entry.
 struct FairShare: Sendable {
-  private static let mostChanged = 1_000
-
   private(set) var generation: UInt64 = 0
   private(set) var namespaces: [KnownNamespace] = []
-  /// The namespaces that later commits of this process have stored, in the order of the commits.
-  private(set) var changed: [KnownNamespace] = []
+  private(set) var guarantees: [NamespaceID: UInt64] = [:]
   private var times: [NamespaceID: Double] = [:]
   private var pauses: [NamespaceID: Double] = [:]
   private var now = 0.0
 
   mutating func remember(_ namespaces: [KnownNamespace], at generation: UInt64) {
-    (self.generation, self.namespaces, changed) = (generation, namespaces, [])
+    (self.generation, self.namespaces) = (generation, namespaces)
+    guarantees = namespaces.guarantees
     let ids = Set(namespaces.map(\.id))
     times = times.filter { ids.contains($0.key) }
     pauses = pauses.filter { ids.contains($0.key) }
-  }
-
-  /// Notes the changes of a commit of this process.
-  mutating func follow(_ effects: BatchEffects) {
-    guard effects.generations.before == generation, let stored = effects.namespaces,
-      changed.count < Self.mostChanged
-    else { return }
-    generation = effects.generations.after
-    changed += stored
   }
 
   /// The times of the namespaces with the indices of the namespaces, the latest time first.
@@ -61,20 +49,15 @@ struct FairShare: Sendable {
   private func time(of id: NamespaceID) -> Double { max(times[id] ?? now, pauses[id] ?? now, now) }
 }
 
-extension StoreEngine {
-  /// Keeps the namespaces of a generation of the metadata, so that later writes need not read their records.
-  func keep(_ namespaces: [KnownNamespace], at generation: UInt64) {
-    writes.fairShare.withLock { $0.remember(namespaces, at: generation) }
-    let named = namespaces.named
-    for handle in allHandles {
-      guard let known = named[ExactString(handle.name)] else { continue }
-      handle.known.withLock { $0 = (generation, known) }
-    }
-  }
-}
-
 extension [KnownNamespace] {
   var named: [ExactString: KnownNamespace] {
     reduce(into: [:]) { named, namespace in named[ExactString(namespace.name)] = namespace }
+  }
+
+  /// The bytes that namespaces are guaranteed to keep. The largest number for a namespace that evicts nothing.
+  var guarantees: [NamespaceID: UInt64] {
+    reduce(into: [:]) { least, namespace in
+      least[namespace.id] = namespace.rules.eviction == .refuse ? .max : namespace.guaranteed
+    }
   }
 }

@@ -57,8 +57,7 @@ extension NamespaceQueue {
   private mutating func mayLeave(_ victims: [StoredEntry]) throws(LarderError) -> Bool {
     // The namespace whose write or rules need the room; nil if only the limits of the store need the room.
     let asking = request.reason == nil ? request.id : session.ledger.expected?.id
-    let namespaces = try session.namespaces()
-    var guaranteed: [NamespaceID: UInt64] = [:]
+    let guaranteed = try session.guarantees()
     var taken: [NamespaceID: UInt64] = [:]
     var leaving: Set<[UInt8]> = []
     var waiting = victims
@@ -68,13 +67,7 @@ extension NamespaceQueue {
       let isPinned = entry.header.flags.contains(.pinned) && !isExpired
       if isPinned || session.mustStay(entry.entryKey) { return false }
       // The rules of a damaged namespace are unknown, and may refuse evictions.
-      // The last namespace of the session usually is the namespace that evicts.
-      let last = session.known.last
-      let least =
-        last?.id == entry.id
-        ? last?.guaranteed ?? .max
-        : guaranteed[entry.id] ?? namespaces.first { $0.id == entry.id }?.guaranteed ?? .max
-      guaranteed[entry.id] = least
+      let least = guaranteed[entry.id] ?? .max
       if least > 0, entry.id != asking || least == .max {
         let sum = taken[entry.id, default: 0] &+ UInt64(entry.valueCount)
         let bytes = try session.counters(of: entry.id).bytes

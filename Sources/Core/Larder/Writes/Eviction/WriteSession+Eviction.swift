@@ -122,14 +122,7 @@ extension WriteSession {
     let generation = state.generation
     if let listed, listed.generation == generation { return listed.namespaces }
     let share = engine.writes.fairShare.withLock { $0 }
-    if share.generation == generation {
-      if share.changed.isEmpty { return share.namespaces }
-      let changed = share.changed.named
-      let namespaces =
-        share.namespaces.filter { changed[ExactString($0.name)] == nil } + changed.values
-      engine.keep(namespaces, at: generation)
-      return namespaces
-    }
+    if share.generation == generation { return share.namespaces }
     // Only few records have changed since the former list. Parsing the rules of all records would take long.
     let (prefix, seal, former) = (MetadataKey.namespaces, engine.seal, share.namespaces.named)
     let namespaces = try transaction.read { lmdb throws(LMDBError) -> [KnownNamespace] in
@@ -146,8 +139,24 @@ extension WriteSession {
       return found
     }
     listed = (generation, namespaces)
-    if ledger.hasCommittedGeneration { engine.keep(namespaces, at: generation) }
+    if ledger.hasCommittedGeneration {
+      engine.writes.fairShare.withLock { $0.remember(namespaces, at: generation) }
+      let named = namespaces.named
+      for handle in engine.allHandles {
+        if let known = named[ExactString(handle.name)] {
+          handle.known.withLock { $0 = (generation, known) }
+        }
+      }
+    }
     return namespaces
+  }
+
+  /// The guaranteed bytes of each undamaged namespace, at the same cost as ``namespaces()``.
+  mutating func guarantees() throws(LarderError) -> [NamespaceID: UInt64] {
+    let (namespaces, generation) = (try namespaces(), state.generation)
+    return engine.writes.fairShare.withLock {
+      $0.generation == generation ? $0.guarantees : namespaces.guarantees
+    }
   }
 
   /// Returns the number of removed entries.

@@ -13,16 +13,12 @@ struct BatchEffects {
   var changes: PendingChanges?
   /// Whether the batch made changes without a subscription. False after the batch if there never was a subscription.
   var hasUnrecordedChanges = false
-  // The namespaces whose records the batch has stored (nil after a rename), and the generations of the metadata.
-  var namespaces: [KnownNamespace]? = []
-  var generations: (before: UInt64, after: UInt64) = (0, 0)
   var entries: UInt64 = 0
   var orphans: UInt64 = 0
 
   func confirm(in engine: StoreEngine) {
     if let removal { engine.removalTable.finish(removal) }
     changes?.publish()
-    engine.writes.fairShare.withLock { $0.follow(self) }
     engine.leftovers.expirations.queue.confirm(expirations)
     engine.fitAccess(to: entries)
     engine.leftovers.accesses.queue.confirm(accesses)

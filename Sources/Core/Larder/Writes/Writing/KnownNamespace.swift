@@ -17,10 +17,8 @@ final class KnownNamespace: Sendable {
 
   var id: NamespaceID { record.id }
 
-  /// Bytes that a write to another namespace cannot evict. The largest number for a namespace that evicts nothing.
-  var guaranteed: UInt64 {
-    rules.eviction == .refuse ? .max : UInt64(clamping: rules.limits.guaranteed ?? 0)
-  }
+  /// Bytes that a write to another namespace cannot evict.
+  var guaranteed: UInt64 { UInt64(clamping: rules.limits.guaranteed ?? 0) }
 
   /// The position of a written entry. An overwrite keeps the position, except with `fifo` and after a pin.
   func queuePosition(of previous: EntryHeader?, version: UInt64) -> UInt64 {

@@ -209,7 +209,6 @@ extension WriteBatch {
     session.changes?.prepare()
     session.effects.changes = session.changes
     if session.state.watched == 0 { session.effects.hasUnrecordedChanges = false }
-    session.effects.generations.after = session.state.generation
     session.effects.entries = session.state.entries
     session.effects.orphans = session.state.orphans
     return result

@@ -118,7 +118,6 @@ extension WriteBatch {
     try session.mergeReadCounters()
     try session.transaction.remove(MetadataKey.namespace(old), from: .main)
     session.known[ExactString(old)] = nil
-    session.effects.namespaces = nil
     try session.store(record, named: new)
     session.changes?.names[record.id] = Array(new.utf8)
     session.record(.renamed, id: record.id, name: Array(old.utf8), key: Array(new.utf8))

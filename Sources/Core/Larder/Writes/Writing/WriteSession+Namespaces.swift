@@ -38,7 +38,6 @@ extension WriteSession {
     try transaction.put(bytes, for: MetadataKey.namespace(name), in: .main)
     let namespace = KnownNamespace(record, named: name, saved: bytes)
     known[ExactString(name)] = namespace
-    effects.namespaces?.append(namespace)
     ledger.updateStore { $0.generation &+= 1 }
     return namespace
   }

@@ -26,7 +26,6 @@ struct WriteSession: ~Copyable {
     transaction = StoreTransaction(lmdb, path: engine.environment.path)
     ledger = Ledger(balance)
     changes = engine.changes.notes(for: id, in: balance.store)
-    effects.generations.before = balance.store.generation
   }
 
   /// Changes something, so that the transaction really commits: only the second commit after a commit can use its freed pages.
