@@ -140,7 +140,7 @@ import Testing
     #expect(try notes.entry(for: "k")?.metadata == nil && notes.contains("k"))
     #expect(try notes.entry(for: "k")?.size == 6)
     // Methods that do not read the value succeed without the transform.
-    #expect(try notes.touch("k") && notes.pin("k"))
+    #expect(try notes.touch("k") && notes.pin("k") && notes.keys() == [Key("k")])
     try notes.set("plain", for: "other")
     try store.verifyAndClose()
 

@@ -103,8 +103,8 @@ extension Store.Namespace {
   public func keys(prefix: some StoreKey = [UInt8]()) throws(LarderError) -> [Key] {
     var keys: [Key] = []
     try engine.typed {
-      try scanValues(prefix: prefix) { key, _ in
-        keys.append(Key(key.copied))
+      try scanKeys(prefix: prefix.copied, areFresh: true) {
+        keys.append(Key($0.copied))
         return true
       }
     }

@@ -58,14 +58,14 @@ extension Store.Namespace {
     }
   }
 
-  /// Visits the keys of entries that have not expired, in key order, until `visit` returns false; faster than `scan`.
+  /// Visits the keys of entries that have not expired, or only of fresh values, in key order until `visit` returns false.
   package func scanKeys(
-    prefix: [UInt8] = [], after cursor: PageCursor? = nil, damaged: () -> Void = {},
-    _ visit: (Span<UInt8>) throws -> Bool
+    prefix: [UInt8] = [], after cursor: PageCursor? = nil, areFresh: Bool = false,
+    damaged: () -> Void = {}, _ visit: (Span<UInt8>) throws -> Bool
   ) throws {
     try walk(after: cursor) { id, position, transaction, isWanted in
       try engine.reader.scanKeys(
-        id, prefix: prefix, behind: position, in: transaction, damaged: damaged
+        id, prefix: prefix, behind: position, areFresh: areFresh, in: transaction, damaged: damaged
       ) {
         isWanted = try visit($0)
         return isWanted

@@ -51,9 +51,9 @@ extension EntryReader {
     }
   }
 
-  /// Visits the keys of the entries that have not expired, without assembling chunks or undoing transforms.
+  /// Visits the keys of the entries that have not expired, or only of fresh values, without chunks and transforms.
   func scanKeys(
-    _ id: NamespaceID, prefix: [UInt8], behind position: [UInt8]?,
+    _ id: NamespaceID, prefix: [UInt8], behind position: [UInt8]?, areFresh: Bool,
     in transaction: borrowing ReadTransaction, damaged: () -> Void,
     _ visit: (_ key: Span<UInt8>) throws -> Bool
   ) throws -> [UInt8]? {
@@ -64,7 +64,7 @@ extension EntryReader {
       }
       return try visitOther(
         found, id, prefix, in: transaction, damaged: damaged,
-        where: { state, _ in state != .expired }
+        where: { areFresh ? $0 == .fresh && !$1 : $0 != .expired }
       ) { key, _, _ in try visit(key) }
     }
   }
