@@ -29,10 +29,10 @@ extension Session {
     return names.map(\.text).filter { seen.insert(ExactString($0)).inserted }.map(store.namespace)
   }
 
-  /// The namespaces that a change means. `@*` does not mean the namespaces that `Store.clear()` keeps for a shared tier.
+  /// The namespaces that a change means. `@*` means neither the records of a shared tier nor the dictionaries of values.
   func namespacesToChange(_ choice: NamespaceChoice) throws -> [Store.Namespace] {
-    let kept = choice == .all ? [Store.tierState, Store.tierOutbox] : []
-    return try namespaces(choice).filter { !kept.contains($0.name) }
+    let kept = [Store.tierState, Store.tierOutbox, TransformContext.storage]
+    return try namespaces(choice).filter { choice != .all || !kept.contains($0.name) }
   }
 
   func namespace(_ choice: NamespaceChoice) throws -> Store.Namespace { try namespaces(choice)[0] }
