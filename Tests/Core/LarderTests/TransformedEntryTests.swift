@@ -154,6 +154,26 @@ import Testing
     try store.close()
   }
 
+  /// Simulates an attacker who can write the file: lets a plain value seem encrypted, but not at the place where reads look.
+  @Test func `a write takes no plain value where encryption is required`() throws {
+    var store = try Store(at: path, options: Self.options())
+    try store.namespace("notes").set(Self.value, for: "k", .with(tags: ["tag"]))
+    try store.write { batch in
+      let entry = try #require(try batch.session.living(Array("k".utf8).span, in: "notes"))
+      var fields = entry.fields
+      fields[.transforms] = [Veil().id.rawValue, 1, 0, 0, 0, 0]
+      _ = try batch.session.amend(entry) { $1 = fields }
+    }
+    #expect(try store.namespace("notes").bytes("k") == Self.value)
+    try store.close()
+
+    store = try Store(at: path, options: Self.options(Veil(isRequired: true)))
+    let notes = store.namespace("notes")
+    #expect(try notes.bytes("k") == nil)
+    #expect(try store.write { try $0.value(for: "k", in: notes) } == nil)
+    try store.close()
+  }
+
   @Test func `a compressed value keeps its mark when metadata changes uncompressed`() throws {
     let compressed = PlainTransform(
       id: .zstd, applied: { $0.reversed() }, reverted: { bytes, _ in bytes.reversed() })

@@ -1,6 +1,4 @@
 struct TransformedValue {
-  /// The number of bytes of the value before the transforms.
-  var size: Int
   /// The bytes that are stored instead of the value; nil if no transform changed the value.
   var bytes: [UInt8]?
   var steps: TransformSteps?
@@ -23,7 +21,7 @@ struct TransformPipeline: Sendable {
   func apply(
     to value: Span<UInt8>, _ attributes: EntryAttributes, of entry: TransformContext
   ) throws(LarderError) -> TransformedValue {
-    var transformed = TransformedValue(size: value.count)
+    var transformed = TransformedValue()
     // A negative entry has no value, so no transform has anything to change.
     if !attributes.isNegative, let (bytes, steps) = try apply(transforms, to: value, entry) {
       transformed.bytes = bytes
