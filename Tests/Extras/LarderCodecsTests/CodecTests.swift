@@ -194,7 +194,9 @@ import Testing
       // The older program does not read the newer value as a value of its own type.
       #expect(try first.value(for: "second") == nil)
       #expect(throws: LarderError.self) { try first.strictValue(for: "second") }
+      #expect(try first.pop("second") == nil)
       #expect(try second.value(for: "second")?.hex == "00ff00", "and it stays")
+      #expect(try second.pop("second")?.hex == "00ff00" && !second.contains("second"))
     }
   }
 

@@ -23,8 +23,7 @@ extension Cache {
     let (bytes, key) = (try encode(value), key.copied)
     try namespace.store.checkWritable()
     return SharedWrite(size: bytes.count) { batch in
-      let present = try batch.value(for: key, in: namespace)
-      if let present, decoded(present.span) != nil { return false }
+      if try batch.value(for: key, in: self) != nil { return false }
       try batch.set(encoded: bytes, for: key, in: self, EntryAttributes(expires: expires))
       return true
     }

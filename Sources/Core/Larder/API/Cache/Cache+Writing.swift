@@ -44,9 +44,9 @@ extension Cache {
     try forget(key, after: namespace.remove(key))
   }
 
-  /// Removes the entry under `key` and returns its fresh value, or nil. Only one of several concurrent callers gets the value.
+  /// Removes an entry and returns its fresh value, or nil. Only one caller gets the value. An undecodable value stays.
   public func pop(_ key: some StoreKey) throws(LarderError) -> Value? {
-    try forget(key, after: namespace.pop(key)).flatMap { decoded($0.span) }
+    try forget(key, after: namespace.write(namespace.popping(key) { decoded($0.span) }))
   }
 
   /// Starts the entry's lifetime again. Returns false if the entry is absent or has expired.
@@ -150,9 +150,10 @@ extension Cache {
     try await forget(key, after: namespace.remove(key))
   }
 
-  /// Removes the entry under `key` and returns its fresh value, or nil. Only one of several concurrent callers gets the value.
+  /// Removes an entry and returns its fresh value, or nil. Only one caller gets the value. An undecodable value stays.
   public func pop(_ key: some StoreKey) async throws -> Value? {
-    try await forget(key, after: namespace.pop(key)).flatMap { decoded($0.span) }
+    try await forget(
+      key, after: namespace.engine.commit(namespace.popping(key) { decoded($0.span) }))
   }
 
   /// Starts the entry's lifetime again. Returns false if the entry is absent or has expired.

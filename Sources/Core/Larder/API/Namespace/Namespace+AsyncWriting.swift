@@ -45,7 +45,7 @@ extension Store.Namespace {
 
   /// Removes the entry under `key` and returns its fresh value, or nil. Only one of several concurrent callers gets the value.
   public func pop(_ key: some StoreKey) async throws -> [UInt8]? {
-    try await engine.commit(popping(key))
+    try await engine.commit(popping(key) { $0 })
   }
 
   /// Adds `amount` to the fresh number under `key`, or to 0, and returns the sum; see the blocking form.

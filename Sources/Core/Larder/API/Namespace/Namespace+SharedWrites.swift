@@ -12,8 +12,7 @@ extension Store.Namespace {
       case .unlessFresh:
         if try batch.value(for: key.span, in: name) != nil { return false }
       case .over(let version):
-        let present = try batch.session.living(key.span, in: name)
-        if present?.header.version != version { return false }
+        if try batch.session.living(key.span, in: name)?.header.version != version { return false }
       }
       try batch.put(value.span, for: key.span, in: name, attributes: attributes)
       return true
@@ -50,11 +49,15 @@ extension Store.Namespace {
     }
   }
 
-  func popping(_ key: some StoreKey) throws -> SharedWrite<[UInt8]?> {
+  func popping<Value: Sendable>(
+    _ key: some StoreKey, _ decode: @escaping @Sendable ([UInt8]) -> Value?
+  ) throws -> SharedWrite<Value?> {
     let (name, key) = (try writableName, key.copied)
     return SharedWrite { batch in
-      let value = try batch.value(for: key.span, in: name)
-      _ = try batch.remove(key.span, in: name)
+      let bytes = try batch.value(for: key.span, in: name)
+      let value = bytes.flatMap(decode)
+      // A value that cannot be decoded stays, because a newer program may decode the value.
+      if bytes == nil || value != nil { _ = try batch.remove(key.span, in: name) }
       return value
     }
   }

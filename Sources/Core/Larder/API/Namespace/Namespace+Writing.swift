@@ -59,7 +59,9 @@ extension Store.Namespace {
   public func remove(_ key: some StoreKey) throws(LarderError) -> Bool { try write(removing(key)) }
 
   /// Removes the entry under `key` and returns its fresh value, or nil. Only one of several concurrent callers gets the value.
-  public func pop(_ key: some StoreKey) throws(LarderError) -> [UInt8]? { try write(popping(key)) }
+  public func pop(_ key: some StoreKey) throws(LarderError) -> [UInt8]? {
+    try write(popping(key) { $0 })
+  }
 
   /// Adds `amount` to the fresh number under `key`, or to 0, and returns the sum. No other write comes in between.
   ///

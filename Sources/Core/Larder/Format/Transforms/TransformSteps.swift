@@ -19,8 +19,7 @@ struct TransformSteps: Equatable {
     var offset = 0
     while offset < bytes.count {
       guard all.count < Self.most, bytes.count - offset >= 6 else { return nil }
-      let size = Int(bytes.halfWord(at: offset + 1))
-      let count = Int(bytes[offset + 5])
+      let (size, count) = (Int(bytes.halfWord(at: offset + 1)), Int(bytes[offset + 5]))
       let start = offset + 6
       guard size <= Rules.largestPossibleValue + (1 << 20), count <= bytes.count - start else {
         return nil

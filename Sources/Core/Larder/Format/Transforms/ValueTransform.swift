@@ -113,14 +113,9 @@ public struct TransformContext: Sendable {
   package func stored(_ key: String) throws -> [UInt8]? {
     try key.withKeyBytes { key in
       let transaction = try reader.beginRead()
-      let id = try reader.identify(reader.transformStorage, in: transaction)
-      let found = try reader.lookUp(
-        key, in: id, keyHash: Checksum.keyHash(of: key, in: id), at: reader.clock.coarseNow,
-        transaction)
+      let found = try reader.lookUp(key, of: reader.transformStorage, in: transaction)
       guard found.outcome == .fresh else { return nil }
-      var value: [UInt8]?
-      _ = try reader.withValue(of: found, key: key, in: transaction) { value = $0.copied }
-      return value
+      return try reader.withValue(of: found, key: key, in: transaction) { $0.copied }
     }
   }
 
