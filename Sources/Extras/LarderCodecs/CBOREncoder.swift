@@ -78,8 +78,11 @@ extension CBORValue {
     }
   }
 
+  /// The error has the type in place of the value, because the text of a deep value could exhaust the stack.
   fileprivate static func tooDeep(_ value: Any, _ path: [any CodingKey]) -> EncodingError {
-    .invalidValue(value, .init(codingPath: path, debugDescription: "nested deeper than \(deepest)"))
+    .invalidValue(
+      type(of: value),
+      .init(codingPath: path, debugDescription: "nested deeper than \(deepest)"))
   }
 
   fileprivate init(_ number: some FixedWidthInteger) {
