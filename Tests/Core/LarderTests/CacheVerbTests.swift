@@ -105,6 +105,12 @@ import Testing
     #expect(try await bytes.increment("a", by: 250) == 250)
     #expect(failure { try bytes.increment("a", by: 10) } == .invalidArgument)
     #expect(try bytes.value(for: "a") == 250)
+    // A number that the type cannot hold must not begin again at 0, in the write buffer and in a transaction.
+    try await store.cache(of: Int.self, in: "bytes").set(300, for: "b")
+    #expect(failure { try bytes.increment("b") } == .undecodable)
+    _ = try store.statistics()
+    #expect(failure { try bytes.increment("b") } == .undecodable)
+    #expect(try bytes.namespace.value(for: "b") == "300" && bytes.namespace.reads.undecodable == 0)
   }
 
   @Test func `rules are declared once per opening`() throws {

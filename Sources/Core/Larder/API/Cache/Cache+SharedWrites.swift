@@ -64,7 +64,7 @@ extension Cache where Value: FixedWidthInteger {
     try namespace.store.checkWritable()
     let key = Key(key)
     return SharedWrite { batch in
-      let present = try batch.value(for: key, in: self)
+      let present = try batch.value(for: key, in: namespace)
       let sum = try sum(of: present, amount, key)
       let entry = present == nil ? nil : try batch.entry(for: key, in: namespace)
       try batch.set(sum, for: key, in: self, EntryAttributes(keeping: entry, expires: expires))
@@ -72,22 +72,22 @@ extension Cache where Value: FixedWidthInteger {
     } append: { engine throws(LarderError) in
       guard hasDeclaredRules else { return nil }
       return try engine.appendReplacement(for: key.bytes.span, in: namespace.handle) {
-        bytes, header throws(LarderError) in
-        let present = bytes.flatMap { decoded($0.span) }
+        present, header throws(LarderError) in
         let sum = try sum(of: present, amount, key)
-        var attributes = EntryAttributes(keeping: present == nil ? nil : header, expires: expires)
+        var attributes = EntryAttributes(keeping: header, expires: expires)
         attributes.codec = codecID
         return (try encode(sum), attributes, sum)
       }
     }
   }
 
-  private func sum(of present: Value?, _ amount: Value, _ key: Key) throws(LarderError) -> Value {
-    let (sum, overflow) = (present ?? 0).addingReportingOverflow(amount)
+  private func sum(of bytes: [UInt8]?, _ amount: Value, _ key: Key) throws(LarderError) -> Value {
+    let present = if let bytes { try decodeStrictly(bytes.span, isHit: false) } else { 0 as Value }
+    let (sum, overflow) = present.addingReportingOverflow(amount)
     guard !overflow else {
       throw LarderError(
         .invalidArgument,
-        "adding \(amount) to the \(present ?? 0) under \(key) in namespace \(name) exceeds \(Value.self)",
+        "adding \(amount) to the \(present) under \(key) in namespace \(name) exceeds \(Value.self)",
         hint: "use a wider integer, or set the number again")
     }
     return sum

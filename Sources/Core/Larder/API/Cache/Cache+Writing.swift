@@ -91,7 +91,7 @@ extension Cache {
 extension Cache where Value: FixedWidthInteger {
   /// Adds `amount` to the fresh number under `key`, or to 0, and returns the sum. No other write can come between the read and
   /// the write. An existing entry keeps its attributes. `expires` is the lifetime of a new entry; nil means the namespace's
-  /// rule. Throws ``LarderError/Code/invalidArgument`` if the sum does not fit into the type.
+  /// rule. Throws ``LarderError/Code/undecodable`` for another value, ``LarderError/Code/invalidArgument`` for too large a sum.
   @discardableResult
   public func increment(
     _ key: some StoreKey, by amount: Value = 1, expires: Expiration? = nil

@@ -49,9 +49,9 @@ public struct Cache<Value: Sendable>: Sendable {
     return nil
   }
 
-  func decodeStrictly(_ bytes: Span<UInt8>) throws(LarderError) -> Value {
+  func decodeStrictly(_ bytes: Span<UInt8>, isHit: Bool = true) throws(LarderError) -> Value {
     do { return try codec.decode(bytes) } catch {
-      namespace.handle.count(.undecodable)
+      if isHit { namespace.handle.count(.undecodable) }
       throw LarderError(
         .undecodable, "a value in namespace \(name) is not a \(Value.self): \(error)",
         hint: "write it again, or read it with the type it was written with")
