@@ -43,7 +43,7 @@
     public func apply(
       _ bytes: Span<UInt8>, for context: TransformContext
     ) throws -> (bytes: [UInt8], parameters: [UInt8])? {
-      guard sizes.contains(bytes.count), context.part == .value, try !context.isOfTransforms
+      guard sizes.contains(bytes.count), context.part == .value, try !context.isOfTransforms()
       else { return nil }
       let dictionary = try current(context)
       let frame = try Zstd.compress(bytes, level: level, with: dictionary)
@@ -86,7 +86,7 @@
       let name = Name(store: context.store, id: id)
       if let known = dictionaries.withLock({ $0[name] }) { return known }
       // No dictionary is compressed. If a forged dictionary needed itself, reading it would never end.
-      guard try !context.isOfTransforms, let bytes = try context.stored(Self.name(of: id)),
+      guard try !context.isOfTransforms(), let bytes = try context.stored(Self.name(of: id)),
         let found = Zstd.Dictionary(bytes, level: level), found.id == id
       else { return nil }
       dictionaries.withLock { $0[name] = found }
@@ -103,7 +103,8 @@
       public var compressed: Int
       /// The size of the sampled values in bytes, each compressed with the new dictionary, or plain if that is shorter.
       public var withDictionary: Int
-      /// Whether later values use the dictionary: true if it saves at least a twentieth of ``compressed``.
+      /// Whether later values use the new dictionary: true if it saves at least a twentieth of ``compressed``, and the present
+      /// dictionary of the namespace needs at least a twentieth more.
       public var isUsed: Bool
     }
 
@@ -129,9 +130,7 @@
         return samples.count < 2_000 && bytes < 100 * size
       }
       let made: [UInt8]
-      do {
-        made = try Zstd.train(samples, size: size)
-      } catch {
+      do { made = try Zstd.train(samples, size: size) } catch {
         throw LarderError(
           .invalidArgument,
           "namespace \(namespace.name) has too few values for a dictionary: \(samples.count) of \(bytes) bytes (\(error))",
@@ -140,23 +139,36 @@
       guard let dictionary = Zstd.Dictionary(made, level: level),
         let number = try namespace.number()
       else { throw LarderError(.failed, "no dictionary was made for \(namespace.name)") }
-      var training = Training(
-        samples: samples.count, plain: bytes, compressed: 0, withDictionary: 0, isUsed: false)
-      for sample in samples {
-        training.compressed += min(sample.count, try Zstd.compress(sample.span, level: level).count)
-        training.withDictionary += min(
-          sample.count, try Zstd.compress(sample.span, level: level, with: dictionary).count)
+      func total(with dictionary: Zstd.Dictionary?) throws -> Int {
+        try samples.reduce(0) {
+          try $0 + min($1.count, Zstd.compress($1.span, level: level, with: dictionary).count)
+        }
       }
-      training.isUsed = training.withDictionary <= training.compressed - training.compressed / 20
-      if training.isUsed { try use(made, dictionary.id, number, in: namespace.store) }
+      let (old, new) = (try total(with: nil), try total(with: dictionary))
+      var training = Training(
+        samples: samples.count, plain: bytes, compressed: old, withDictionary: new,
+        isUsed: new <= old - old / 20)
+      guard training.isUsed else { return training }
+      let storage = namespace.store.namespace(TransformContext.storage)
+      var used = (bytes: made, id: dictionary.id)
+      // A dictionary never leaves the store, so a program that trains at each start must not store another one each time.
+      // But the present dictionary is written again, because the store may encrypt with another key now.
+      if let id = try storage.uncountedValue(for: Self.nameOfCurrent(in: number)), id.count == 4,
+        let kept = try storage.uncountedValue(for: Self.name(of: id.span.halfWord(at: 0))),
+        let present = Zstd.Dictionary(kept, level: level), try total(with: present) - new < new / 20
+      {
+        (used, training.isUsed) = ((bytes: kept, id: present.id), false)
+      }
+      try use(used.bytes, used.id, number, in: storage)
       return training
     }
 
-    private func use(_ made: [UInt8], _ id: UInt32, _ number: UInt32, in store: Store) throws {
-      let storage = store.namespace(TransformContext.storage)
+    private func use(
+      _ made: [UInt8], _ id: UInt32, _ number: UInt32, in storage: Store.Namespace
+    ) throws {
       var attributes = EntryAttributes(expires: .never)
       attributes.isPinned = true
-      try store.write { [attributes] batch in
+      try storage.store.write { [attributes] batch in
         try batch.set(made, for: Self.name(of: id), in: storage, attributes)
         try batch.set(
           [UInt8](littleEndian: id), for: Self.nameOfCurrent(in: number), in: storage, attributes)

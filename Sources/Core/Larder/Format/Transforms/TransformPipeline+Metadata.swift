@@ -32,17 +32,12 @@ extension TransformPipeline {
     let missing = fields.transforms?.all.lazy.map(\.id).first { id in
       id != .zstd && !transforms.contains { $0.id == id }
     }
-    if let missing {
-      throw LarderError(
-        .unreadable,
-        "the metadata of \(Key(entry.key)) cannot be changed: the entry is \(missing.name)",
-        hint: missing.remedy)
-    }
-    if let plain = try plain(fields, of: entry) { return plain }
+    if missing == nil, let plain = try plain(fields, of: entry) { return plain }
+    let reason = missing.map { "the entry is \($0.name)" } ?? "what is there cannot be read"
     throw LarderError(
-      .unreadable,
-      "the metadata of \(Key(entry.key)) cannot be changed: what is there cannot be read",
-      hint: "check the transforms of the store and their keys, or write the entry anew")
+      .unreadable, "the metadata of \(Key(entry.key)) cannot be changed: \(reason)",
+      hint: missing?.remedy
+        ?? "check the transforms of the store and their keys, or write the entry anew")
   }
 
   /// The fields before the transforms. Nil if the three fields are damaged, or lack a required transform.

@@ -119,9 +119,7 @@ public struct TransformContext: Sendable {
     }
   }
 
-  package var isOfTransforms: Bool {
-    get throws {
-      try reader.identify(reader.transformStorage, in: reader.beginRead()).rawValue == namespace
-    }
+  package func isOfTransforms() throws -> Bool {
+    try reader.identify(reader.transformStorage, in: reader.beginRead()).rawValue == namespace
   }
 }
