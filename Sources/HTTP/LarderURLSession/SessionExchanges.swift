@@ -62,8 +62,7 @@
   final class SessionExchanges: NSObject, URLSessionDataDelegate {
     private let underWay = Mutex<[Int: Arrivals]>([:])
 
-    /// Starts a task. If the reader is cancelled, the task is cancelled, too. If the reader only drops the body, the task runs
-    /// until its end, or until too many bytes are unread.
+    /// Starts a task. If the reader is cancelled, or if the arrivals are finished early, the task is cancelled, too.
     func begin(_ task: URLSessionDataTask) -> Arrivals {
       let arrivals = Arrivals(of: task)
       underWay.withLock { $0[task.taskIdentifier] = arrivals }

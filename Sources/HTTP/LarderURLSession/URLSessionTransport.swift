@@ -48,15 +48,19 @@
       let message = try URLRequest(request, body: bytes, isPlain: asksForPlain)
       let isSafe = [.get, .head, .options, .trace].contains(request.method)
       let arrivals = begin(message, hasEffect: !bytes.isEmpty || !isSafe)
-      guard case .head(let answer) = try await arrivals.next(), answer.statusCode < 1_000 else {
+      guard case .head(let answer) = try await arrivals.next() else {
         throw URLError(.badServerResponse)
       }
       let hasBody = request.method != .head && ![204, 304].contains(answer.statusCode)
+      // A task without a body ends by itself, so that its connection can be used again.
+      let reader = hasBody ? Reader(of: arrivals) : nil
+      guard answer.statusCode < 1_000 else { throw URLError(.badServerResponse) }
       if asksForPlain, hasBody, answer.isCoded, !answer.hasKnownEnd {
         throw URLError(.cannotDecodeRawData)
       }
       try HTTPCacheError.check(fieldCount: answer.allHeaderFields.count)
-      return (HTTPResponse(answer), HTTPBody(next: { try await arrivals.nextPiece() }))
+      let pieces = HTTPBody(next: { try await (reader?.arrivals ?? arrivals).nextPiece() })
+      return (HTTPResponse(answer), pieces)
     }
 
     /// Starts a task. On Linux, `URLSession` repeats any request if a kept connection ends without an answer. `URLSession`
@@ -84,6 +88,15 @@
         return false
       #endif
     }
+  }
+
+  /// The reader of a body. The release of this object ends the task, whether or not the body was read.
+  private final class Reader: Sendable {
+    let arrivals: Arrivals
+
+    init(of arrivals: Arrivals) { self.arrivals = arrivals }
+
+    deinit { arrivals.finish(CancellationError()) }
   }
 
   extension URLError: TransportFailure {

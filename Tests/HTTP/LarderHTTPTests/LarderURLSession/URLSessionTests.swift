@@ -111,6 +111,23 @@
       }
     }
 
+    @Test func `a body that is released before its end ends its connection`() async throws {
+      let ended = Mutex(false)
+      try await RawServer.run { connection in
+        _ = await connection.head()
+        try await connection.send("HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nbegi")
+        await connection.waitForEnd()
+        ended.withLock { $0 = true }
+      } _: { authority in
+        let transport = Self.transport { $0.timeoutIntervalForRequest = 3600 }
+        var response: (HTTPResponse, HTTPBody)? = try await transport.send(
+          request(host: authority, scheme: "http"), body: HTTPBody(), interim: { _ in })
+        #expect(response != nil && !ended.withLock { $0 })
+        response = nil
+        try await waitUntil { ended.withLock { $0 } }
+      }
+    }
+
     @Test(arguments: ["100 Continue", "103 Early Hints"])
     func `an interim answer is not taken for the final one`(interim: String) async throws {
       let answer =
