@@ -233,6 +233,21 @@ import Testing
     await reader.run()
   }
 
+  private final class Request: Sendable {
+    @TaskLocal static var current: Request?
+  }
+
+  @Test func theReaderOfTheLogKeepsNoTaskLocalValue() throws {
+    let store = try Store.temporary(options: Store.Options(clock: ManualClock()))
+    let shared = Shared(MemoryTier())
+    weak var request: Request?
+    Request.$current.withValue(Request()) {
+      request = Request.current
+      _ = store.cache(TextCodec(), in: "prices", shared: shared)
+    }
+    withExtendedLifetime(shared) { #expect(request == nil) }
+  }
+
   /// A folder in the place of the file `shared` prevents the first attempt, as a full disk does.
   @Test func theLogIsReadAsSoonAsTheFileOfChangesCanBeMade() async throws {
     let clock = ManualClock()
