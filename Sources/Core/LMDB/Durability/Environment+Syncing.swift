@@ -28,9 +28,7 @@ extension Environment {
     do throws(LMDBError) {
       guard let record = try recovery?.read(), record.failure != 0 else { return nil }
       return LMDBError(code: record.failure)
-    } catch {
-      return error
-    }
+    } catch { return error }
   }
 
   /// The file `recovery`, and the boot of the machine at the opening. Both are nil at the levels without this file.

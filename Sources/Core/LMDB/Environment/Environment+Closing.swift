@@ -61,9 +61,7 @@ extension Environment {
         try checkpoints?.makeForClosing()
       }
       isFlushed.store(true, ordering: .relaxed)
-    } catch {
-      note(error)
-    }
+    } catch { note(error) }
   }
 
   /// Returns whether everything is released now. The caller owns the writer lock.
@@ -98,9 +96,7 @@ extension Environment {
       // A read-only process flushes, too: while it had the environment open, the writers closed without this flush.
       try scratch?.flush()
       if !isReadOnly || writeGuard.ownCommit.id > 0 { try checkpoints?.saveNewest() }
-    } catch {
-      note(error)
-    }
+    } catch { note(error) }
   }
 
   /// Replaces the data file by the complete new file. The caller owns the writer lock and `lock.opening`, and is alone.

@@ -12,6 +12,9 @@ package final class ReaderTable: Sendable {
   private let timer: TimerThread?
   /// The time of the next release, in milliseconds of the monotonic clock; 0 if no release is scheduled.
   private let nextSweep = Atomic<Int64>(0)
+  private static let clearingInterval: Int64 = 60_000
+  /// The time of the next clearing by a write, in milliseconds of the monotonic clock.
+  private let nextClearing = Atomic<Int64>(0)
 
   init(of handle: EnvironmentHandle, timer: TimerThread?) {
     self.handle = handle
@@ -63,6 +66,15 @@ package final class ReaderTable: Sendable {
   @discardableResult
   package func clearDead() throws(LMDBError) -> Int {
     try handle.withMap { () throws(LMDBError) in try handle.clearDeadReaders() }
+  }
+
+  /// Called before each write if there are no checkpoints, which would free these slots. The caller has the writer's slot.
+  func clearDeadIfDue() {
+    let now = SystemTime.monotonicMilliseconds
+    guard now >= nextClearing.load(ordering: .relaxed) else { return }
+    nextClearing.store(now + Self.clearingInterval, ordering: .relaxed)
+    // An error is ignored here, because the write itself needs no free slots, and a later write tries again.
+    _ = try? handle.clearDeadReaders()
   }
 
   /// See ``Environment/blockingReader()``.

@@ -83,9 +83,7 @@ extension Environment {
     try UnlockedFile.renumber(path, to: snapshot.id)
     do throws(OpenError) {
       try QuickCheck(path: path).run(databases: databaseNames, signature: [])
-    } catch {
-      throw error.cause ?? .corrupted
-    }
+    } catch { throw error.cause ?? .corrupted }
   }
 
   private func copyRecords(

@@ -126,9 +126,7 @@ struct QuickCheck: PageOpener {
       let page = try check.open(number, isLeaf: isLeaf)
       try check.checkRecords(of: page, number)
       return page
-    } catch {
-      throw failure(error)
-    }
+    } catch { throw failure(error) }
   }
 
   private func truncated(at page: UInt64) -> OpenError {
@@ -151,9 +149,7 @@ struct QuickCheck: PageOpener {
       try writeGuard.begin(pages)
       let record = DurabilityLevel.record
       try unsafe writeGuard.willStore(SearchKey(record.span), count: 1, in: .main)
-    } catch {
-      throw failure(error)
-    }
+    } catch { throw failure(error) }
   }
 
   private func find(_ key: [UInt8]) throws(OpenError) -> TreePage.Node? {

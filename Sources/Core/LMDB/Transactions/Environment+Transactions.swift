@@ -140,6 +140,7 @@ extension Environment {
       try scratch?.markDirty()
       handle.readers.enterWriter()
       defer { handle.readers.leaveWriter() }
+      if checkpoints == nil { readerTable.clearDeadIfDue() }
       let result = try commitTransaction(fileSize: fileSize, body)
       checkpoints?.noteCommit()
       return (result, ended(handle.data.lastTransaction))

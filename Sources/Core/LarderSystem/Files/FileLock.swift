@@ -57,15 +57,13 @@ package struct FileLock: Sendable {
 
   /// Tries to take the lock every 20 us at first and every 1 ms at the end. After `lockTimeout`, throws this lock's error.
   package func wait(lockTimeout: Duration) throws(SystemError) {
-    if try take() { return }
     let deadline = ContinuousClock.now + lockTimeout
     var delay: UInt32 = 20
-    while ContinuousClock.now < deadline {
+    while try !take() {
+      if ContinuousClock.now >= deadline { throw busy }
       backOff(microseconds: delay)
-      if try take() { return }
       delay = min(delay * 2, 1000)
     }
-    throw busy
   }
 
   package func release() {
