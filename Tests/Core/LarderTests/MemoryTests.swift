@@ -205,6 +205,21 @@ import Testing
     #expect(codec.decoded == 1)
   }
 
+  @Test func `very many memories that no cache uses are released with their values`() throws {
+    let held = store.cache(codec, in: "held")
+    let names = (0..<8200).map { "name\($0)" }
+    try store.write { batch in
+      for name in ["held"] + names { try batch.set("v", for: "k", in: store.namespace(name)) }
+    }
+    for name in ["held"] + names {
+      #expect(try store.cache(codec, in: name).value(for: "k") == "v")
+    }
+    #expect(store.engine.memory.budget.members.count < 1000)
+    #expect(store.engine.memory.budget.used < 1000)
+    #expect(try held.value(for: "k") == "v")
+    #expect(codec.decoded == 8201)
+  }
+
   @Test func `the memories of unequal codecs of one namespace are released`() {
     for _ in 0..<255 { _ = store.cache(CountingCodec(), in: "notes") }
     #expect(store.engine.memory.budget.members.count <= 128)

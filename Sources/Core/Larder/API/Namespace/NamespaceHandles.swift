@@ -60,7 +60,6 @@ final class CountedHandles: Sendable {
   /// `withAbsent` is false, leaves out and removes the handles of namespaces that do not exist, too.
   func unmerged(withAbsent: Bool = true) -> [NamespaceHandle] {
     listed.withLock { listed in
-      if listed.isEmpty { return [] }
       var found: [NamespaceHandle] = []
       listed.removeAll { handle in
         handle.isListed.store(false, ordering: .sequentiallyConsistent)

@@ -21,6 +21,8 @@ final class MemoryRegistry: Sendable {
 
   private struct State {
     static let fewest = 64
+    /// At this number of memories, unused memories are released with their values, because each memory needs some kilobytes.
+    static let crowd = 8192
 
     var shared: [ExactString: [Shared]] = [:]
     /// At this number of memories, the unused memories are released. The limit then becomes twice the remaining number.
@@ -44,8 +46,8 @@ final class MemoryRegistry: Sendable {
       return MemoryOwner(CacheMemory(handle, limits: limits, in: engine), isShared: false)
     }
     let (name, type) = (ExactString(handle.name), ObjectIdentifier(C.self))
-    // Releases unused memories only after the lock is released, because the deinitializer of a codec may run any code.
-    let (owner, isChanged, _) = state.withLock { state -> (MemoryOwner, Bool, unused: [Shared]) in
+    // Releases unused memories only after the lock is released, because deinitializers of codecs and values may run any code.
+    let (owner, isChanged, unused) = state.withLock { state -> (MemoryOwner, Bool, [Shared]) in
       let index = state.shared[name]?.firstIndex { $0.type == type && isAlike($0.codec) }
       if let index, let known = state.shared[name]?[index] {
         let owner = MemoryOwner(known.memory, isShared: true)
@@ -59,22 +61,24 @@ final class MemoryRegistry: Sendable {
         Shared(type: type, codec: codec, memory: memory, asked: limits.map { [$0] } ?? []))
       return (MemoryOwner(memory, isShared: true), false, unused)
     }
+    let gone = Set(unused.map { ObjectIdentifier($0.memory) })
+    if !gone.isEmpty { budget.remove { gone.contains(ObjectIdentifier($0)) } }
     if isChanged, let limits { owner.memory.limits = limits }
     return owner
   }
 
   /// Removes unused memories; O(memories). A memory gets an owner only under the same lock, so an unused memory stays unused.
   private func removeUnused(_ state: inout State) -> [Shared] {
+    let isCrowded = budget.members.count >= State.crowd
     let unused = state.shared.values.joined().filter {
-      $0.memory.owners.load(ordering: .relaxed) == 0 && $0.memory.usage.entries == 0
+      $0.memory.owners.load(ordering: .relaxed) == 0 && (isCrowded || $0.memory.usage.entries == 0)
     }
     let names = Set(unused.map { ObjectIdentifier($0.memory) })
     state.shared = state.shared.compactMapValues { shared in
       let used = shared.filter { !names.contains(ObjectIdentifier($0.memory)) }
       return used.isEmpty ? nil : used
     }
-    budget.remove { names.contains(ObjectIdentifier($0)) }
-    state.most = max(2 * budget.members.count, State.fewest)
+    state.most = max(2 * (budget.members.count - unused.count), State.fewest)
     return unused
   }
 

@@ -91,9 +91,7 @@ extension EntryReader {
         try header.flags.contains(.chunked)
         ? transaction.assemble(payload, version: header.version, in: id, indexes.chunks)
         : payload.copied
-    } catch {
-      throw environment.larderError(error)
-    }
+    } catch { throw environment.larderError(error) }
     guard header.flags.contains(.transformed), let stored else { return stored }
     let context = TransformContext(key, in: id, version: header.version, reader: self)
     return try transforms.restore(stored, fields, of: context)
