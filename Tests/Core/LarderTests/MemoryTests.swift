@@ -205,6 +205,18 @@ import Testing
     #expect(codec.decoded == 1)
   }
 
+  @Test func `a clear of some namespaces keeps the values of the others`() throws {
+    let caches = ["a", "b"].map { store.cache(codec, in: $0) }
+    for cache in caches {
+      try cache.set("v", for: "k")
+      #expect(try cache.value(for: "k") == "v")
+    }
+    _ = try store.clear { $0 == "a" }
+    #expect(caches.map { $0.memory?.usage.entries } == [0, 1])
+    #expect(try caches[0].value(for: "k") == nil && caches[1].value(for: "k") == "v")
+    #expect(codec.decoded == 2)
+  }
+
   @Test func `very many memories that no cache uses are released with their values`() throws {
     let held = store.cache(codec, in: "held")
     let names = (0..<8200).map { "name\($0)" }

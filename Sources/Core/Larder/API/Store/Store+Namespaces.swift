@@ -84,7 +84,9 @@ extension Store {
       }
       return removal
     }
-    engine.memory.removeAll()
+    for memory in engine.memory.budget.members where isMeant(memory.namespace.string) {
+      memory.removeAll()
+    }
     return removal
   }
 

@@ -70,9 +70,7 @@ struct MetadataReader: Sendable {
         let name = key.extracting(prefix.count..<key.count).copied
         records.append((String(decoding: name, as: UTF8.self), record.copied))
       }
-    } catch {
-      throw environment.larderError(error)
-    }
+    } catch { throw environment.larderError(error) }
     return records
   }
 
