@@ -36,6 +36,7 @@ import Testing
       "write-and-stay", directory.store, under: directory.giveAway() + ["prlimit", "--nproc=1"])
     let written = try #require(peer.line())
     let transaction = try #require(UInt64(written.split(separator: " ").last ?? ""), "\(written)")
+    #expect(written == "written 0 \(transaction)", "no timer releases a pin")
     let recovery = try RecoveryFile(opening: directory.store + "/recovery")
     #expect(try recovery.readSynced()?.recoveryPoint?.transaction == transaction)
     #expect(try peer.end() == 0)

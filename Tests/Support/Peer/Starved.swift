@@ -17,7 +17,8 @@ extension Peer {
   func writeAndStay() throws {
     let environment = try Fixture.open(store, Fixture.options(durability: .checkpointed))
     try environment.set([1], [1])
-    waitForEndOfInput(saying: "written \(environment.lastTransaction)")
+    let pins = try environment.readerTable.readers().count { $0.transaction != nil }
+    waitForEndOfInput(saying: "written \(pins) \(environment.lastTransaction)")
     environment.close()
   }
 

@@ -19,6 +19,7 @@ extension Checkpoints {
       try begin(lockTimeout: lockTimeout)
     }
     try finish(begun, lockTimeout: lockTimeout)
+    if timer == nil { releasePin() }
   }
 
   /// Makes a checkpoint if there is no pin, the timer is late, or the file grew too much. The caller owns only the writer lock.
@@ -33,11 +34,13 @@ extension Checkpoints {
     try finish(begin(lockTimeout: lockTimeout), lockTimeout: lockTimeout)
   }
 
-  /// Called after each write. If there is no timer thread, the write makes the checkpoint. The caller owns the writer lock.
+  /// Called after each write. If there is no timer thread, the write makes the checkpoint, and releases the pin, which would
+  /// prevent the reuse of pages while this process is idle. The caller owns the writer lock.
   func makeWithoutTimer() {
     guard timer == nil else { return }
     // An error is ignored here: the next write first makes the checkpoint and throws the error.
     try? finish(begin(lockTimeout: handle.lockTimeout), lockTimeout: handle.lockTimeout)
+    releaseOwnedPin()
   }
 
   /// Makes a checkpoint of the commits that this process made after its last checkpoint. The caller owns the writer lock.

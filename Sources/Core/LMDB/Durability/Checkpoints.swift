@@ -143,9 +143,16 @@ final class Checkpoints: Sendable {
   }
 
   /// Returns false during a write or a checkpoint. The pin protects the recovery point until a checkpoint replaces this point.
-  private func releasePin() -> Bool {
+  @discardableResult
+  func releasePin() -> Bool {
     guard handle.writer.tryEnter() else { return false }
     defer { handle.writer.leave() }
+    return releaseOwnedPin()
+  }
+
+  /// Like ``releasePin()``, for a caller that owns the writer lock.
+  @discardableResult
+  func releaseOwnedPin() -> Bool {
     guard lock.tryEnter() else { return false }
     defer { lock.leave() }
     if handle.isOpen, state.withLock({ $0.unsavedSince == nil }) { setPin(nil) }

@@ -39,9 +39,7 @@ struct FreeListCheck {
     let list: KnownFreePages.List
     do throws(LMDBError) {
       list = try KnownFreePages.List(FreeList(record.keyBytes, record.valueBytes))
-    } catch {
-      throw PageDamage(page: leaf, reason: "a list of free pages cannot be read")
-    }
+    } catch { throw PageDamage(page: leaf, reason: "a list of free pages cannot be read") }
     guard list.commit >= 1, list.commit <= pages.id else {
       throw PageDamage(page: leaf, reason: "a list of free pages of a commit to come")
     }

@@ -35,9 +35,7 @@ package struct SalvageFile: ~Copyable {
         id: .max, table: file, main: newest?.main ?? .empty, free: newest?.free ?? .empty,
         lastPage: max(newest?.lastPage ?? 0, file.end))
       newestCommit = newest?.id ?? 0
-    } catch {
-      throw OpenError(.system, path: path, cause: error)
-    }
+    } catch { throw OpenError(.system, path: path, cause: error) }
   }
 
   package var size: Int { Int(pages.table.end) << pages.table.shift }

@@ -109,9 +109,7 @@ extension ReadTransaction {
       if let page = free.free.first(in: walk.visited) { throw PageDamage.usedAndFree(page) }
       // A writer refuses to write if the numbers of used and free pages have a wrong sum, so this check compares them, too.
       if walk.damage.isEmpty { try free.compare(used: used) }
-    } catch {
-      walk.damage.append(error)
-    }
+    } catch { walk.damage.append(error) }
     return walk.damage
   }
 }

@@ -163,9 +163,7 @@ extension SharedTable {
         try file.allocate(Int(status.st_size))
       }
       return unsafe MappedRegion.map(file, count: count, isWritable: writable)
-    } catch {
-      return nil
-    }
+    } catch { return nil }
   }
 
   /// Whether the file is regular, has one link, belongs to the owner of the directory, and gives rights only to its owner.

@@ -47,9 +47,7 @@ struct Verifier {
       return true
     } catch .stopped {
       return false
-    } catch {
-      throw engine.error(error)
-    }
+    } catch { throw engine.error(error) }
   }
 
   var isDamaged: Bool { result.faults.contains { $0.kind == .pages } }
