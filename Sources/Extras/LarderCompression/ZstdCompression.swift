@@ -20,6 +20,8 @@
       var store: [UInt8]
       var id: UInt32
     }
+    /// The most dictionaries in memory. Each needs about a megabyte, and a process may open any number of stores.
+    private static let mostDictionaries = 64
     private let dictionaries = Mutex<[Name: Zstd.Dictionary]>([:])
 
     /// - Parameters:
@@ -89,7 +91,10 @@
       guard try !context.isOfTransforms(), let bytes = try context.stored(Self.name(of: id)),
         let found = Zstd.Dictionary(bytes, level: level), found.id == id
       else { return nil }
-      dictionaries.withLock { $0[name] = found }
+      dictionaries.withLock { known in
+        if known.count >= Self.mostDictionaries { known = [:] }
+        known[name] = found
+      }
       return found
     }
 

@@ -95,9 +95,7 @@
     private func symmetricKey(_ name: String) throws(LarderError) -> SymmetricKey? {
       do {
         return try key(name)
-      } catch {
-        throw LarderError(.unreadable, "the key named \(name) cannot be had: \(error)")
-      }
+      } catch { throw LarderError(.unreadable, "the key named \(name) cannot be had: \(error)") }
     }
 
     private static func authenticated(_ context: TransformContext, _ name: String) -> [UInt8] {

@@ -11,7 +11,8 @@
     package init(_ description: String) { self.description = description }
   }
 
-  // A context holds tables of about a megabyte, so contexts are kept for reuse: one for each thread that works at the same time.
+  // A context holds tables of about a megabyte or more, so a few contexts are kept for reuse.
+  private let mostContexts = 8
   private let compressors = Mutex<[Compressor]>([])
   private let decompressors = Mutex<[Decompressor]>([])
 
@@ -20,7 +21,7 @@
     _ bytes: Span<UInt8>, level: Int, with dictionary: Dictionary? = nil
   ) throws -> [UInt8] {
     let context = compressors.withLock { $0.popLast() } ?? Compressor()
-    defer { compressors.withLock { $0.append(context) } }
+    defer { compressors.withLock { if $0.count < mostContexts { $0.append(context) } } }
     return try unsafe filled(ZSTD_compressBound(bytes.count)) { target, capacity in
       unsafe bytes.withUnsafeBufferPointer { source in
         if let dictionary {
@@ -50,7 +51,7 @@
       throw Failure("it is not a frame of \(size) bytes")
     }
     let context = decompressors.withLock { $0.popLast() } ?? Decompressor()
-    defer { decompressors.withLock { $0.append(context) } }
+    defer { decompressors.withLock { if $0.count < mostContexts { $0.append(context) } } }
     let found = try unsafe filled(size) { target, capacity in
       unsafe bytes.withUnsafeBufferPointer { source in
         unsafe ZSTD_decompress_usingDDict(

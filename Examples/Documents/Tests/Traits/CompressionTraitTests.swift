@@ -54,6 +54,33 @@ import Testing
     }
   }
 
+  @Test func `a process keeps few dictionaries in memory`() throws {
+    let (compression, recorder) = (ZstdCompression(), ContextRecorder())
+    try withTemporaryStore(options: options(compression, recorder)) { store, _ in
+      let (boards, storage) = (store.namespace("boards"), store.namespace("larder.transforms"))
+      for index in 0..<600 { try boards.set(board(index), for: "\(index)") }
+      #expect(try compression.trainDictionary(for: boards, size: 4_096).isUsed)
+      try boards.set(board(1), for: "new")
+      let context = try #require(recorder.last)
+      let name = try #require(try storage.keys(prefix: "dictionary ").first)
+      let made: [UInt8]? = try storage.value(for: name)
+      var other = try #require(made)
+      for number in UInt8(1)...64 {
+        // The bytes 4 to 7 of a dictionary are its number.
+        let (id, noFrame) = ([number, 0, 0, 0], [UInt8](repeating: 0, count: 9))
+        other.replaceSubrange(4..<8, with: id)
+        try storage.set(other, for: "dictionary \(number)")
+        #expect(throws: (any Error).self) {
+          try compression.revert(noFrame.span, id.span, size: 1, for: context)
+        }
+      }
+      // The first dictionary is no longer in memory, so without its entry its value cannot be read.
+      try storage.remove(name)
+      let found: String? = try boards.value(for: "new")
+      #expect(found == nil)
+    }
+  }
+
   @Test func `a dictionary that needs itself is no dictionary`() throws {
     try withTemporaryStore(options: options(SelfNaming())) { store, _ in
       let storage = store.namespace("larder.transforms")

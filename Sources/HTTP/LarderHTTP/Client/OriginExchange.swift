@@ -81,9 +81,7 @@
         do {
           let result = try await exchange.perform()
           if let body = result?.body { for try await _ in body {} }
-        } catch {
-          cache.report(error)
-        }
+        } catch { cache.report(error) }
       }
     }
 
