@@ -23,6 +23,9 @@
     private let flights: SingleFlight<String>
     private let retry: Retry?
     private let isComplete = Atomic(false)
+    private let ownOnly = Atomic(false)
+    /// Whether only the leading client needs the body, which may be endless. So a refresh in the background stops reading.
+    var isOwnOnly: Bool { ownOnly.load(ordering: .relaxed) }
 
     /// - Parameter name: a name for which ``SingleFlight/join(_:for:)`` has just begun a flight in `flights`.
     init(_ name: String, in flights: SingleFlight<String>, for retry: Retry? = nil) {
@@ -33,6 +36,7 @@
 
     /// Resumes the waiting clients. Further calls do nothing, because they could end a later flight with the same name.
     func complete(_ outcome: Outcome) {
+      if case .ownOnly = outcome { ownOnly.store(true, ordering: .relaxed) }
       if isComplete.exchange(true, ordering: .relaxed) { return }
       retry?.keep(outcome)
       flights.complete(name, with: outcome)

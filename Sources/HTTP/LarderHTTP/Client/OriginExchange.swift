@@ -79,8 +79,8 @@
       if client.key?.bodyDigest == nil { exchange.client.body = HTTPBody() }
       Task(priority: .background) { [exchange] in
         do {
-          let result = try await exchange.perform()
-          if let body = result?.body { for try await _ in body {} }
+          var pieces = try await exchange.perform()?.body.makeAsyncIterator()
+          while exchange.flight?.isOwnOnly == false, try await pieces?.next() != nil {}
         } catch { cache.report(error) }
       }
     }

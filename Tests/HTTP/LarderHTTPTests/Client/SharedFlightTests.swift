@@ -239,12 +239,20 @@ struct SharedFlightTests {
 
   @Test func `a refresh that fails costs nobody an answer`() async throws {
     let page = Origin.page("max-age=1, stale-while-revalidate=60")
-    let fixture = try await Fixture.filled(page, age: .seconds(3))
+    let policy = HTTPCachePolicy(largestBody: 5_000)
+    let fixture = try await Fixture.filled(page, policy: policy, age: .seconds(3))
     fixture.origin.become { _, _ in throw Origin.Down() }
     #expect(try await fixture.get().result.reason == .staleWhileRevalidating)
     try await fixture.origin.wait(for: 2)
     #expect(try await fixture.get().body == "body")
     #expect(try fixture.store.namespace("http").count() == 1)
+    // A refresh ends at an endless body, which replaces the stale response.
+    let endless = HTTPBody(next: { [UInt8](repeating: 1, count: 1_000) })
+    fixture.origin.become(.giving([("Cache-Control", "max-age=1")]) { endless })
+    try await waitUntil {
+      _ = try await fixture.cache.send(request())
+      return try fixture.store.namespace("http").count() == 0
+    }
   }
 
   /// The policy's closure stores a response after the cache has read the store and before the cache asks the origin.
