@@ -71,9 +71,10 @@
 
     /// Refreshes the stored response in the background, unless an equal exchange is under way.
     func refresh() {
-      guard let name = flightName, cache.flights.join(name, for: Flight.Outcome.self) == nil else {
-        return
-      }
+      // A read-only handle could store no response, so each later hit would start a further refresh.
+      guard !cache.namespace.store.isReadOnly, let name = flightName,
+        cache.flights.join(name, for: Flight.Outcome.self) == nil
+      else { return }
       var exchange = leading(Flight(name, in: cache.flights))
       exchange.client.interim = { _ in }
       if client.key?.bodyDigest == nil { exchange.client.body = HTTPBody() }
