@@ -153,6 +153,23 @@ import Testing
     #expect(try await loading.value == "load 2")
   }
 
+  @Test func aRefreshOfAKnownValueWaitsForAnotherMachine() async throws {
+    let (machines, tier, server) = try await startMachines(2)
+    let options = LoadOptions(stale: Staleness(whileRevalidating: .minutes(30)))
+    for machine in machines {
+      #expect(try await machine.read(origin, options: options) == "load 1")
+    }
+    try await pass(.minutes(11), server, machines, tier)
+    origin.close()
+    for (index, machine) in machines.enumerated() {
+      #expect(try await machine.read(origin, options: options) == "load 1")
+      try await waitUntil { origin.loads == 2 && machines[1].shared.statistics.waits == index }
+    }
+    origin.open()
+    try await whileTimePasses(machines) { try machines[1].copy() == "load 2" }
+    #expect(origin.loads == 2)
+  }
+
   @Test func aCancelledLoadFreesTheLease() async throws {
     let machines = try await startMachines(2).machines
     let origin = Origin(isOpen: false)

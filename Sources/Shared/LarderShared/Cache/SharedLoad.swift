@@ -60,7 +60,10 @@ struct SharedLoad<Value: Sendable>: Sendable {
         shared.count { $0.overtaken += 1 }
         change = "it changes during each load"
       case .answer(.held(let left), let copy):
-        if let copy, copy.isAnswer,
+        // A load in the background whose caller already has this value waits. Otherwise each read would fetch and store the
+        // value again. But in a call for many keys, the keys without a value must not wait.
+        let isKnown = options.policy != .revalidate && places == nil
+        if let copy, copy.isAnswer, !isKnown || held?.metadata != copy.stamp.bytes,
           policy == .cacheElseLoad
             || policy == .standard && copy.isWithin(options.stale?.whileRevalidating)
         {
