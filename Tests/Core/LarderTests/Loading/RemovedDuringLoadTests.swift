@@ -131,6 +131,27 @@ import Testing
     #expect(try await boards.settled() == "load 2")
   }
 
+  @Test func `callers that shared a load share one more, whatever is removed then`() async throws {
+    let second = Origin(isOpen: false)
+    origin.close()
+    let tasks = (0..<4).map { _ in
+      Task {
+        try await boards.value(for: "thun") { _ in
+          let number = try await origin.load()
+          if number > 1 { _ = try await second.load() }
+          try store.invalidate(tag: "all")
+          return .value("load \(number)", .with(tags: ["all"]))
+        }
+      }
+    }
+    try await waitUntil { boards.namespace.engine.loads.running.callers() == 4 }
+    origin.open()
+    try await waitUntil { boards.namespace.engine.loads.running.callers() == 3 }
+    second.open()
+    for task in tasks { _ = try await task.value }
+    #expect(origin.loads == 2)
+  }
+
   @Test func `another removal stops no load`() async throws {
     let tagged = with(LoadOptions.committed) { $0.tags = ["all"] }
     let first = try await origin.startHeld(boards, tagged)

@@ -113,18 +113,15 @@ extension CacheLoad {
   }
 
   /// Waits for the outcome. The tags and owners of a load are known only at its end. If a tag or an owner was removed after the
-  /// load began, a caller that joined the load tries again.
+  /// load began, a caller that joined the load waits for one more load, which begins after the caller's request.
   private func outcome(
     _ place: Place, after lookup: CacheLookup<Value>?
   ) async throws -> LoadedValue<Value> {
-    var place = place
-    while true {
-      let loaded = try await engine.loads.running.outcome(of: place.load, name)
-      guard place.isJoined, let began = place.load.began,
-        !engine.removalTable.isNewest(began, of: loaded.write?.links ?? [])
-      else { return loaded }
-      place = try enter(after: lookup)
-    }
+    let loaded = try await engine.loads.running.outcome(of: place.load, name)
+    guard place.isJoined, let began = place.load.began,
+      !engine.removalTable.isNewest(began, of: loaded.write?.links ?? [])
+    else { return loaded }
+    return try await engine.loads.running.outcome(of: enter(after: lookup).load, name)
   }
 
   /// Whether `load` began after each removal, and still runs or has a value that is not committed in the caller's snapshot.
