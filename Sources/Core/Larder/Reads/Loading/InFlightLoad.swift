@@ -112,7 +112,8 @@ enum LoadDependencies {
   /// The ``InFlightLoad`` or ``BulkLoad`` that runs the current task's closure.
   @TaskLocal static var running: Load?
 
-  private static let waits = Mutex<[ObjectIdentifier: [ObjectIdentifier]]>([:])
+  /// For each load, how many times it waits for each other load. A load may wait for thousands of loads.
+  private static let waits = Mutex<[ObjectIdentifier: [ObjectIdentifier: Int]]>([:])
 
   /// Records that `load` waits for `other`. Records nothing and returns false if `other` is `load`, or waits for `load` directly
   /// or through other loads. If `isRecorded` is false, the call only tells whether `load` may wait.
@@ -123,9 +124,9 @@ enum LoadDependencies {
       var seen: Set<ObjectIdentifier> = []
       while let next = pending.popLast() {
         if next == load { return false }
-        if seen.insert(next).inserted { pending += waits[next] ?? [] }
+        if seen.insert(next).inserted { pending += (waits[next] ?? [:]).keys }
       }
-      if isRecorded { waits[load, default: []].append(other) }
+      if isRecorded { waits[load, default: [:]][other, default: 0] += 1 }
       return true
     }
   }
@@ -133,9 +134,9 @@ enum LoadDependencies {
   static func remove(from load: Load, to other: Load) {
     let (load, other) = (ObjectIdentifier(load), ObjectIdentifier(other))
     waits.withLock { waits in
-      guard var others = waits[load], let index = others.firstIndex(of: other) else { return }
-      others.remove(at: index)
-      waits[load] = others.isEmpty ? nil : others
+      guard let count = waits[load]?[other] else { return }
+      waits[load]?[other] = count > 1 ? count - 1 : nil
+      if waits[load]?.isEmpty == true { waits[load] = nil }
     }
   }
 }
