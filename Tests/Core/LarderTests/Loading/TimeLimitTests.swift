@@ -115,8 +115,12 @@ import Testing
     #expect(boards.namespace.engine.loads.running.callers() == 2)
     clock.advance(by: .milliseconds(700))
     #expect(await code { try await second.value } == .timedOut)
+    // The load may hang, so a later caller with a time limit does not join the load.
+    clock.advance(by: .minutes(1))
+    let third = try await origin.startHeld(boards, short)
     origin.open()
     #expect(try await first.value.value == "load 1")
+    #expect(try await third.value.value == "load 2")
   }
 
   @Test(arguments: [10, 20], [false, true])

@@ -47,7 +47,7 @@ extension CacheLoad {
   ) throws -> Turn {
     var isNeeded = false
     defer { if !isNeeded { lease?.end() } }
-    let moment = running.begin { engine.removalTable.now }
+    let moment = running.begin(at: engine.clock.monotonic) { engine.removalTable.now }
     var turn = Turn(lookup: try cache.lookUp(key.span, for: .load), moment: moment, lease: lease)
     switch options.policy {
     case .reload: turn.lookup.value = nil
@@ -84,7 +84,7 @@ extension Cache {
     _ load: InFlightLoad<LoadedValue<Value>>, _ key: Span<UInt8>, in id: NamespaceID,
     links: [UInt64] = []
   ) -> Bool {
-    guard let began = load.began else { return true }
+    guard let began = load.began?.mark else { return true }
     let hashes = removalHashes(key, in: id) + links + (load.value?.write?.links ?? [])
     return namespace.engine.removalTable.isNewest(began, of: hashes)
   }

@@ -118,19 +118,24 @@ extension CacheLoad {
     _ place: Place, after lookup: CacheLookup<Value>?
   ) async throws -> LoadedValue<Value> {
     let loaded = try await engine.loads.running.outcome(of: place.load, name)
-    guard place.isJoined, let began = place.load.began,
+    guard place.isJoined, let began = place.load.began?.mark,
       !engine.removalTable.isNewest(began, of: loaded.write?.links ?? [])
     else { return loaded }
     return try await engine.loads.running.outcome(of: enter(after: lookup).load, name)
   }
 
-  /// Whether `load` began after each removal, and still runs or has a value that is not committed in the caller's snapshot.
+  /// Whether `load` began after each removal, and still runs or has a value that is not committed in the caller's snapshot. A
+  /// load that hangs would always have callers, so a caller with a time limit joins no load older than this limit and a minute.
   private func mayShare(_ load: InFlight, after lookup: CacheLookup<Value>) -> Bool {
     let tags = options.tags.map { Array($0.utf8) }
     let links = RemovalTable.hashes(ofTags: tags, in: cache.name)
     guard cache.isNewest(load, key.span, in: lookup.found.base.id, links: links)
     else { return false }
-    guard let loaded = load.value else { return true }
+    guard let loaded = load.value else {
+      guard let limit = options.timeout ?? options.softTimeout else { return true }
+      let age = load.began.map { engine.clock.monotonic - $0.time } ?? .zero
+      return age < max(limit, .milliseconds(LoadLeases.longest))
+    }
     if options.needsValue, loaded.result == nil { return false }
     return loaded.write?.mayAnswer(
       than: lookup.found.base, snapshot: lookup.found.snapshot, now: lookup.found.now) ?? false

@@ -17,7 +17,7 @@ package final class InFlightLoad<Outcome: Sendable>: AnyInFlightLoad {
     var cancels: [@Sendable () -> Void] = []
     var isDetached: Bool
     var isAbandoned = false
-    var began: RemovalTable.Mark?
+    var began: (mark: RemovalTable.Mark, time: Duration)?
   }
   private let state: Mutex<State>
   private let waiters = Waiters<Result<Outcome, any Error>>()
@@ -33,14 +33,14 @@ package final class InFlightLoad<Outcome: Sendable>: AnyInFlightLoad {
   var isComplete: Bool { state.withLock { $0.outcome != nil } }
   var isAbandoned: Bool { state.withLock { $0.isAbandoned } }
 
-  /// The state of the removal table before the load last looked its key up; nil before the first lookup.
-  var began: RemovalTable.Mark? { state.withLock { $0.began } }
+  /// The state of the removal table and the time before the load last looked its key up; nil before the first lookup.
+  var began: (mark: RemovalTable.Mark, time: Duration)? { state.withLock { $0.began } }
 
   /// Records the state of the removal table with which the load begins, and returns this state.
-  func begin(_ moment: () -> RemovalTable.Mark) -> RemovalTable.Mark {
+  func begin(at time: Duration, _ moment: () -> RemovalTable.Mark) -> RemovalTable.Mark {
     state.withLock { state in
       let moment = moment()
-      state.began = moment
+      state.began = (moment, time)
       return moment
     }
   }
@@ -62,10 +62,7 @@ package final class InFlightLoad<Outcome: Sendable>: AnyInFlightLoad {
   }
 
   func complete(_ outcome: Result<Outcome, any Error>) {
-    state.withLock { state in
-      state.outcome = outcome
-      state.cancels = []
-    }
+    state.withLock { ($0.outcome, $0.cancels) = (outcome, []) }
     waiters.resume(with: outcome)
   }
 
