@@ -210,6 +210,17 @@ import Testing
     #expect(try await [first.value, second.value] == ["load 1", "load 2"])
   }
 
+  @Test func anInvalidationOfAnotherTagDoesNotEndTheJoining() async throws {
+    let (machine, origin) = (try await startMachines(1).machines[0], Origin(isOpen: false))
+    let first = Task { try await machine.read(origin) }
+    try await waitUntil { origin.loads == 1 }
+    try await machine.cache.invalidate(tag: "other")
+    let second = Task { try await machine.read(origin) }
+    try await waitUntil { machine.store.engine.loads.running.callers() == 2 }
+    origin.open()
+    #expect(try await [first.value, second.value] == ["load 1", "load 1"])
+  }
+
   /// The test cuts the log of the second machine, so this machine does not read the change, like a machine with a busy reader.
   @Test func theCurrentResultIsNotThatOfAnEarlierFetch() async throws {
     let (machines, tier, time) = try await startMachines(2)

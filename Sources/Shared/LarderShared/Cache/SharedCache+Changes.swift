@@ -81,7 +81,6 @@ extension SharedCache {
   /// - Throws: as ``remove(_:)``.
   public func invalidate(tag: String) async throws {
     _ = try EntryAttributes.validated(tag)
-    defer { store.leaveLoads() }
     try await change(.invalidate(tag: tag))
   }
 

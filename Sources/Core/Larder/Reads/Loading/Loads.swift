@@ -30,10 +30,9 @@ extension Store {
     engine.loads.observer.withLock { $0 = observer }
   }
 
-  /// Removes the running loads of a namespace or the store from the table, so that later callers start new loads. O(loads).
-  package func leaveLoads(in namespace: String? = nil) {
-    let namespace = namespace.map(ExactString.init)
-    engine.loads.running.removeAll { namespace == nil || $0.namespace == namespace }
+  /// Removes the running loads of a namespace from the table, so that later callers start new loads. O(loads).
+  package func leaveLoads(in namespace: String) {
+    engine.loads.running.removeAll { $0.namespace == ExactString(namespace) }
   }
 
   /// The moment of a load that has not looked up its key yet; ``WriteBatch/isNewest(_:_:in:_:)`` needs this moment later.
