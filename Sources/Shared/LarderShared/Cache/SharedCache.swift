@@ -177,8 +177,6 @@ public struct SharedCache<Value: Sendable>: Sendable {
       } catch is Overtaken {
         // A result of nil cannot carry an error, so the request begins again.
       }
-      // No later caller may join this load, even if the task of the load is removed only after this point.
-      local.leaveLoad(of: key.bytes)
       changes += 1
       if changes < SharedLoad<Value>.mostChanges {
         standing = self.standing

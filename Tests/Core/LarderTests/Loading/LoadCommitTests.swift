@@ -226,7 +226,7 @@ import Testing
     #expect(next == (how == "set" ? "set" : "next"))
   }
 
-  @Test func `a value is not given to callers whose namespace was cleared since`() async throws {
+  @Test func `no caller gets a value after a clear, or after the end of its write`() async throws {
     try await boards.set("other", for: "bern")
     let key = Array("thun".utf8)
     let lookup = try boards.lookUp(key.span, for: .request)
@@ -247,6 +247,10 @@ import Testing
     let written = try boards.lookUp(key.span, for: .request)
     #expect(
       !write.mayAnswer(than: lookup.found.base, snapshot: written.found.snapshot, now: clock.now))
+    store.engine.loads.writes.add(write)
+    write.finish(Origin.Refusal(number: 1))
+    #expect(
+      !write.mayAnswer(than: lookup.found.base, snapshot: lookup.found.snapshot, now: clock.now))
   }
 
   @Test func `counting and closing wait for what was loaded`() async throws {

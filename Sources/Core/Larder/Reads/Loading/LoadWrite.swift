@@ -64,6 +64,7 @@ final class LoadWrite: QueuedWrite {
   func mayAnswer(than lookup: BaseVersion, snapshot: UInt64, now: Timestamp) -> Bool {
     // The commit may take longer than the value's lifetime. An expired value answers no reader.
     if let end, now >= end { return false }
+    if case .failure = state.withLock({ $0.outcome }) { return false }
     let transaction = transaction.load(ordering: .relaxed)
     return (transaction == 0 || snapshot < transaction)
       && (base.id == .store || base.id == lookup.id)
