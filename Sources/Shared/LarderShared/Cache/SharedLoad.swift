@@ -30,7 +30,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
       return try await loadAlone(held, ticket, because: removalsWait)
     }
     let isRefresh = try held != nil && cache.local.entry(for: Key(key.bytes))?.state == .fresh
-    var rejected: ValueStamp??
+    var (rejected, awaited): (ValueStamp??, ValueStamp??) = (nil, nil)
     var changes = 0
     let end = clock.monotonic + shared.options.leaseDuration * Self.mostLeases
     while true {
@@ -38,7 +38,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
       let change: String
       let attempt: Attempt
       do throws(LarderError) {
-        attempt = try await self.attempt(&rejected, isRefresh: isRefresh)
+        attempt = try await self.attempt(&rejected, &awaited, isRefresh: isRefresh)
       } catch {
         return try await loadAlone(held, ticket, because: error)
       }
@@ -51,17 +51,13 @@ struct SharedLoad<Value: Sendable>: Sendable {
       case .loadAlone(let version):
         return try await loadAlone(held, ticket, version: version, because: nil)
       case .answer(.granted(let lease), let copy):
-        shared.count {
-          $0.misses += 1
-          $0.leases += 1
-        }
+        shared.count { ($0.misses, $0.leases) = ($0.misses + 1, $0.leases + 1) }
         if let outcome = try await load(holding: lease, ticket, fallback: copy) { return outcome }
         // The key was changed during the load, or the lease has ended. A caller after the change must not get the value.
         shared.count { $0.overtaken += 1 }
         change = "it changes during each load"
       case .answer(.held(let left), let copy):
-        // A load in the background whose caller already has this value waits. Otherwise each read would fetch and store the
-        // value again. But in a call for many keys, the keys without a value must not wait.
+        // A refresh of a known value waits: otherwise each read would begin a further refresh. A call for many keys must not.
         let isKnown = options.policy != .revalidate && places == nil
         if let copy, copy.isAnswer, !isKnown || held?.metadata != copy.stamp.bytes,
           policy == .cacheElseLoad
@@ -95,13 +91,18 @@ struct SharedLoad<Value: Sendable>: Sendable {
 
   /// - Parameters:
   ///   - rejected: the first found value, which a revalidation does not accept; nil before the first lookup.
+  ///   - awaited: the value that the tier has while another machine loads; nil before the first wait.
   ///   - isRefresh: whether this machine has a fresh value. A load beside a fresh value is a refresh.
   private func attempt(
-    _ rejected: inout ValueStamp??, isRefresh: Bool
+    _ rejected: inout ValueStamp??, _ awaited: inout ValueStamp??, isRefresh: Bool
   ) async throws(LarderError) -> Attempt {
-    let found = try await ask { () throws(LarderError) in
-      try await cache.find(key, tags: options.tags)
+    if let stamp = awaited {
+      // The stamp shows whether the value has changed, so a wait does not fetch the whole value again and again.
+      let answer = try await acquire(rejecting: stamp)
+      if case .held = answer { return .answer(answer, nil) }
+      if case .granted = answer { return .answer(answer, (try? await find())?.copy) }
     }
+    let found = try await find()
     if let head = found.headOfNewer { return .loadAlone(head) }
     if rejected == nil { rejected = .some(found.stamp) }
     if let copy = found.copy, accepts(copy, rejecting: rejected ?? nil, isRefresh) {
@@ -113,22 +114,9 @@ struct SharedLoad<Value: Sendable>: Sendable {
       copies.recent.note(.key(key), at: copy.stamp.version)
       return copy.isAnswer ? .use(copy) : .loadAlone(copy.head)
     }
-    let answer = try await ask { () throws(LarderError) in
-      try await shared.tier.acquire(
-        key, rejecting: found.stamp, as: LeaseToken(), for: shared.options.leaseDuration)
-    }
+    let answer = try await acquire(rejecting: found.stamp)
+    if case .held = answer { awaited = .some(found.stamp) }
     return .answer(answer, found.copy)
-  }
-
-  /// Sends a request. If a call for many keys sent all requests together, many replies would come after their time limits.
-  private func ask<Result: Sendable>(
-    _ request: () async throws(LarderError) -> Result
-  ) async throws(LarderError) -> Result {
-    if let places, !(await places.take()) {
-      throw LarderError(.unreachable, "the task was cancelled before its request")
-    }
-    defer { places?.release() }
-    return try await cache.ask(request)
   }
 
   private func accepts(
