@@ -33,12 +33,19 @@ extension SharedCache {
         Name, Loaded<Value>
       )]
   ) async throws -> [Result<CacheResult<Value>?, any Error>] {
-    let keys = Array(keys)
+    try await results(for: Array(keys), options, round: 1, load)
+  }
+
+  private func results<Name: StoreKey & Sendable>(
+    for keys: [Name], _ options: LoadOptions, round: Int,
+    _ load: @escaping BulkOrigin<Name, Value>.Source
+  ) async throws -> [Result<CacheResult<Value>?, any Error>] {
     try checkName()
     try Frame.checkCount(of: options.tags)
     let standing = self.standing
     var terms = options.forStore
-    if standing == .disconnected, options.policy == .standard { terms.policy = .revalidate }
+    let isDisconnected = standing == .disconnected && options.policy == .standard
+    if isDisconnected || round > 1 && options.policy != .reload { terms.policy = .revalidate }
     for key in keys where shared.limiter.mustNotJoin(sharedKey(key)) {
       local.leaveLoad(of: Key(key).bytes)
     }
@@ -56,29 +63,26 @@ extension SharedCache {
         return await group.reduce(into: []) { $0.append($1) }
       }
     }
-    var results: [Result<CacheResult<Value>?, any Error>] = []
-    for (key, found) in zip(keys, found) {
+    var (results, again) = (found, [Int]())
+    for (index, found) in found.enumerated() {
       switch found {
       case .success(let result?) where !(result.error is Overtaken):
-        results.append(.success(confirmed(result, standing)))
+        results[index] = .success(confirmed(result, standing))
       case .success(nil)
-      where isCertain(standing, options) || asked.withLock { $0.contains(Key(key)) }:
-        results.append(.success(nil))
-      case .failure(let error) where !(error is Overtaken): results.append(.failure(error))
+      where isCertain(standing, options) || asked.withLock { $0.contains(Key(keys[index])) }: break
+      case .failure(let error) where !(error is Overtaken): break
       case .success, .failure:
-        // The value was changed during the call, or its absence is not confirmed. In both cases the key is read again.
-        do {
-          results.append(
-            .success(
-              try await self.result(for: key, options: options) { stored in
-                try await BulkOrigin([key], load).answer(about: key, stored)
-              }))
-        } catch {
-          results.append(.failure(error))
-        }
+        again.append(index)
+        results[index] = .failure(
+          LarderError(.busy, "a value of namespace \(name) was changed during \(round) loads"))
       }
     }
     try Task.checkCancellation()
+    // The values were changed during the call, or their absence is not confirmed. In both cases the keys are read again.
+    guard !again.isEmpty, round < SharedLoad<Value>.mostChanges else { return results }
+    let later = try await self.results(
+      for: again.map { keys[$0] }, options, round: round + 1, load)
+    for (index, result) in zip(again, later) { results[index] = result }
     return results
   }
 
