@@ -51,7 +51,10 @@ struct SharedLoad<Value: Sendable>: Sendable {
       case .loadAlone(let version):
         return try await loadAlone(held, ticket, version: version, because: nil)
       case .answer(.granted(let lease), let copy):
-        shared.count { ($0.misses, $0.leases) = ($0.misses + 1, $0.leases + 1) }
+        shared.count {
+          $0.misses += 1
+          $0.leases += 1
+        }
         if let outcome = try await load(holding: lease, ticket, fallback: copy) { return outcome }
         // The key was changed during the load, or the lease has ended. A caller after the change must not get the value.
         shared.count { $0.overtaken += 1 }

@@ -41,7 +41,10 @@ struct LogReader: Sendable {
         return
       } catch {
         // The tier cannot be reached, or the store is busy or full. So the copies are unconfirmed until the log is applied again.
-        count { ($0.failures, $0.lastFailure) = ($0.failures + 1, String(describing: error)) }
+        count {
+          $0.failures += 1
+          $0.lastFailure = String(describing: error)
+        }
         if let held = lease { copies.recent.resign(held) }
         lease = nil
       }
