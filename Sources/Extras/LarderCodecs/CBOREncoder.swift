@@ -80,7 +80,9 @@ extension CBORValue {
 
   /// The error has the type in place of the value, because the text of a deep value could exhaust the stack.
   fileprivate static func tooDeep(_ value: Any, _ path: [any CodingKey]) -> EncodingError {
-    .invalidValue(type(of: value), .init(codingPath: path, debugDescription: "nested too deeply"))
+    .invalidValue(
+      type(of: value),
+      .init(codingPath: path, debugDescription: "nested deeper than \(deepest)"))
   }
 
   fileprivate init(_ number: some FixedWidthInteger) {

@@ -108,8 +108,8 @@
       public var compressed: Int
       /// The size of the sampled values in bytes, each compressed with the new dictionary, or plain if that is shorter.
       public var withDictionary: Int
-      /// Whether later values use the new dictionary: true if it saves at least a twentieth of ``compressed``, and the present
-      /// dictionary of the namespace needs at least a twentieth more.
+      /// Whether later values use the new dictionary: true if it saves at least a twentieth of ``compressed``, and no present
+      /// dictionary of the namespace needs less than a twentieth more.
       public var isUsed: Bool
     }
 

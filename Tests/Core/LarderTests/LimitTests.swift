@@ -174,7 +174,7 @@ struct LimitTests: StoreSuite {
     #expect(try store.namespaces().count { $0.entries == 1 } > 75)
   }
 
-  @Test func `a refusal of a lower priority changes no share of the others`() throws {
+  @Test func `turns of a lower priority change no share of the others`() throws {
     try store.declare(StoreLimits(entries: 301))
     try store.declare(Rules(priority: .low), for: "low")
     try store.namespace("low").set("x", for: "k", .with(isPinned: true))
@@ -182,6 +182,11 @@ struct LimitTests: StoreSuite {
     for other in others { try other.fill(0..<100) }
     try others[0].fill(100..<160)
     #expect(try others[1].count() > 70 && others[2].count() > 70)
+    for index in 160..<220 {
+      try store.namespace("low").set("x", for: index)
+      try others[0].set("x", for: index)
+    }
+    #expect(try others[1].count() > 45 && others[2].count() > 45)
   }
 
   @Test func `a namespace without entries waits while others give way`() {
@@ -189,10 +194,10 @@ struct LimitTests: StoreSuite {
       KnownNamespace(NamespaceRecord(id: NamespaceID(rawValue: $0), created: 0), named: "")
     }
     var share = FairShare()
-    for member in members { _ = share.charge(member.id, share: 0, evicted: true) }
+    for member in members { _ = share.charge(member, share: 0) }
     for paused in 0...1 {
       var share = share
-      share.pause(members[paused].id)
+      share.pause(members[paused])
       #expect(share.turns(of: members).map(\.index) == [paused, 1 - paused])
     }
   }

@@ -150,7 +150,7 @@ import Testing
     try notes.set("two", for: "c")
     #expect(isBuffered(store))
     let group: [any QueuedWrite] = [
-      CallerWrite(try notes.popping("none")),
+      CallerWrite(try notes.popping("none") { $0 }),
       CallerWrite(try notes.updating("d", EntryAttributes(), count)),
     ]
     store.engine.commit(group)

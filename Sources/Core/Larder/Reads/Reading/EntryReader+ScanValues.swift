@@ -111,8 +111,10 @@ extension EntryReader {
       let (entry, key) = try intactEntry(
         found.entryKey, record, id, prefix, in: transaction, damaged: damaged)
     else { return true }
-    let facts = facts(of: entry, key: Key(key), namespace: "", owners: [])
-    guard isWanted(facts.state, facts.isNegative) else { return true }
+    let idle = entry.header.flags.contains(.idle) ? entry.fields.idle : nil
+    let header = leftovers.accesses.current(entry.header, idle: idle, entryKey: entry.entryKey)
+    let state = header.state(at: clock.now.milliseconds)
+    guard isWanted(state, header.flags.contains(.negative)) else { return true }
     return try visit(key.span, record.extracting(entry.header.payloadStart..<record.count), entry)
   }
 }

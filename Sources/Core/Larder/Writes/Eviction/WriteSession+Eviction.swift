@@ -91,10 +91,10 @@ extension WriteSession {
     try load(id)
     let (usage, before, commit) = (ledger.expectedUsage(id), state.stored, transaction.id)
     guard usage.entries > 0 else {
-      engine.writes.fairShare.withLock { $0.pause(id) }
+      engine.writes.fairShare.withLock { $0.pause(member) }
       return nil
     }
-    let first = engine.writes.fairShare.withLock { $0.begin(id, of: usage.entries, at: commit) }
+    let first = engine.writes.fairShare.withLock { $0.begin(member, of: usage.entries, at: commit) }
     if let first { return first }
     // A write to the namespace itself may evict even the guaranteed bytes, so the guarantee does not count then.
     let guaranteed = ledger.expected?.id == id ? 0 : member.guaranteed
@@ -111,9 +111,7 @@ extension WriteSession {
     let stored = ledger[id].stored
     let removed = evicted == 0 ? stored / usage.entries : before - min(before, state.stored)
     let share = Double(max(removed, 1)) / Double(max(stored &+ removed, 1))
-    let next = engine.writes.fairShare.withLock {
-      $0.charge(id, share: share, evicted: evicted > 0)
-    }
+    let next = engine.writes.fairShare.withLock { $0.charge(member, share: share) }
     return evicted == 0 ? nil : next
   }
 
