@@ -4,10 +4,6 @@ import ExampleTesting
   private let fixture = Fixture.current
   private let program = TestedProgram("larder-articles", store: "my articles")
 
-  @Test func `recorded articles are listed and opened, and errors have their codes`() async throws {
-    try await program.check(Repository.text("Examples/Articles/Sample/commands.txt"))
-  }
-
   @Test func `users and the recording have separate data, and a title cannot command the terminal`()
     async throws
   {

@@ -1,15 +1,9 @@
 import ExampleTesting
 
-@testable import Catalog
-
 /// The built program, tested from outside, over the recording in the repository.
 @Suite(.fixture(Fixture.self)) struct ProgramTests {
   private let fixture = Fixture.current
   private let program = TestedProgram("larder-catalog", store: "my catalog")
-
-  @Test func `the recorded catalog is read by pages, then from the store`() async throws {
-    try await program.check(Repository.text("Examples/Catalog/Sample/commands.txt"))
-  }
 
   @Test func `a recording leaves the user's pages alone, and faults are named`() async throws {
     fixture.fake.fill(3)

@@ -1,14 +1,8 @@
 import ExampleTesting
 
-@testable import Departures
-
 /// Tests of the built program as a process, with the recording in the repository.
 @Suite struct ProgramTests {
   private let program = TestedProgram("larder-departures", store: "my store")
-
-  @Test func `commands print the source and the age, and wait for newer data`() async throws {
-    try await program.check(Repository.text("Examples/Departures/Sample/commands.txt"))
-  }
 
   @Test func `a service that fails or refuses is named, and hides no other`() async throws {
     let fake = FakeServices()

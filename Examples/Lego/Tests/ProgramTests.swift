@@ -6,10 +6,6 @@ import ExampleTesting
 @Suite struct ProgramTests {
   private let program = TestedProgram("larder-lego", store: "my store")
 
-  @Test func `all kinds, lists, several keys, and errors with their codes`() async throws {
-    try await program.check(Repository.text("Examples/Lego/Sample/commands.txt"))
-  }
-
   @Test func `a key has a realm of its own, and a refusal has its code`() async throws {
     try await LocalServer.run { server in
       server.become { request in

@@ -108,11 +108,10 @@ import ExampleTesting
         try await Task.sleep(for: .milliseconds(500))
       }
       let command = "list --limit 5 --server \(server.base)/api"
-      let outcomes = try await withThrowingTaskGroup(of: Outcome.self) { group in
-        for _ in 1...6 { group.addTask { try await tested.run(command) } }
-        return try await group.reduce(into: [Outcome]()) { $0.append($1) }
+      try await inTasks(6) { _ in
+        let outcome = try await tested.run(command)
+        #expect(outcome.code == 0 && !outcome.output.isEmpty, "\(outcome)")
       }
-      #expect(outcomes.allSatisfy { $0.code == 0 && !$0.output.isEmpty }, "\(outcomes)")
       let paths = server.received.map(\.path)
       #expect(!paths.isEmpty && Set(paths).count == paths.count, "\(paths)")
     }
@@ -127,6 +126,12 @@ import ExampleTesting
     #expect(!outcome.error.isEmpty && !outcome.error.contains("DecodingError"), "\(outcome)")
     #expect(fault != .webPage || outcome.error.contains("login page"), "\(outcome)")
     try Store(at: tested.store).finish()
+  }
+
+  @Test(arguments: Program.all)
+  func `recorded commands work, and errors have their codes`(program: Program) async throws {
+    try await TestedProgram(program.name).check(
+      Repository.text("Examples/\(program.folder)/Sample/commands.txt"))
   }
 
   @Test(arguments: Program.all)
