@@ -20,7 +20,8 @@ let testing: [Target.Dependency] =
   client + [larder("LarderURLSession"), larder("larder"), "ExampleTesting", "TestSupport"]
 
 /// An adapter in a folder of its own: a library, a program over it, such as `larder-lego`, and the tests of both.
-func adapter(_ name: String, library: String) -> [Target] {
+func adapter(_ name: String, library: String? = nil) -> [Target] {
+  let library = library ?? name
   let command = "larder-" + name.lowercased()
   return [
     .target(name: library, dependencies: client, path: "\(name)/\(library)"),
@@ -105,11 +106,8 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
   ],
-  targets: support + programs + documents
-    + adapter("Lego", library: "LegoCache")
-    + adapter("Departures", library: "Departures")
-    + adapter("Articles", library: "Articles")
-    + adapter("Catalog", library: "Catalog")
+  targets: support + programs + documents + adapter("Lego", library: "LegoCache")
+    + adapter("Departures") + adapter("Articles") + adapter("Catalog")
 )
 
 let strict: [SwiftSetting] = [
