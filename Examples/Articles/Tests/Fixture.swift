@@ -38,6 +38,8 @@ struct Fixture: TestFixture {
   func another() -> ArticleReader { Self.reader(in: store, at: server.base, over: network) }
 
   var clock: ManualClock { readeck.clock }
+  var token: String { FakeReadeck.token }
+  var transport: any HTTPTransport { LocalTransport(to: server) }
   var articles: Store.Namespace { reader.articles.namespace }
   var images: Store.Namespace { reader.images.namespace }
 
@@ -118,9 +120,5 @@ extension OfflineSettings {
   }
 }
 
-/// The names that the program in the documentation uses without a declaration.
-struct Programs {
-  let store: Store
-  let token: String
-  let transport: any HTTPTransport
-}
+/// The program in the documentation uses names of the fixture without a declaration.
+typealias Programs = Fixture

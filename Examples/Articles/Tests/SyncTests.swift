@@ -10,10 +10,7 @@ import ExampleTesting
 
   @Test func `the program of the page stores articles and changes one`() async throws {
     readeck.fill(3, images: 1)
-    let found = try await Programs.all[0].run(
-      Programs(
-        store: fixture.store, token: FakeReadeck.token,
-        transport: LocalTransport(to: fixture.server)))
+    let found = try await Programs.all[0].run(fixture)
     #expect(await (found["run"] as? SyncRun)?.result().stored == 3)
     #expect(found["report"] as? OutboxReport == OutboxReport(sent: 1))
     #expect(try await reader.unread().bookmarks.count == 2)

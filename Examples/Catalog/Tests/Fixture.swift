@@ -7,6 +7,8 @@ struct Fixture: TestFixture {
   let clock: ManualClock
   let server: LocalServer
   let fake = FakeCatalog()
+  var token: String { "one" }
+  var transport: any HTTPTransport { LocalTransport(to: server) }
 
   /// A catalog that shares only the store with other catalogs, like the catalog of another process.
   func catalog(user: String = "one", tier: String? = nil, at base: String? = nil) throws -> Catalog
@@ -59,9 +61,5 @@ extension CatalogListing { var slugs: [String] { contents.funnels.map(\.slug) } 
 
 extension CatalogReader { func slugs() -> [String] { contents.funnels.map(\.slug) } }
 
-/// The names that the program of the page uses without a declaration.
-struct Programs {
-  let store: Store
-  let token: String
-  let transport: any HTTPTransport
-}
+/// The program of the page uses names of the fixture without a declaration.
+typealias Programs = Fixture

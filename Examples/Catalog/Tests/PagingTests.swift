@@ -9,9 +9,7 @@ import ExampleTesting
 
   @Test func `the program of the page reads the whole catalog`() async throws {
     fixture.fake.fill(120)
-    let found = try await Programs.all[0].run(
-      Programs(
-        store: fixture.store, token: "one", transport: LocalTransport(to: fixture.server)))
+    let found = try await Programs.all[0].run(fixture)
     #expect((found["all"] as? CatalogListing)?.slugs == fixture.slugs())
     #expect((found["plus"] as? CatalogListing)?.slugs == fixture.slugs(tier: "plus"))
     #expect(await (found["reader"] as? CatalogReader)?.slugs().count == 100)

@@ -4,23 +4,17 @@ import ExampleTesting
 
 /// Requests, and failures of the service. Tests of Larder cover concurrent misses, and the data of different users.
 @Suite(.fixture(Fixture.self)) struct ClientTests {
-  private let fixture: Fixture
+  private let fixture = Fixture.current
   private let lego: LegoClient
 
-  init() throws {
-    fixture = .current
-    lego = try fixture.client()
-  }
+  init() throws { lego = try fixture.client() }
 
   private func set(_ policy: RequestPolicy = .standard) async throws -> CacheResult<ModelSet>? {
     try await lego.entity(ModelSet.self, "10294-1", policy: policy)
   }
 
   @Test func `the program of the page asks once for a part and a list`() async throws {
-    let found = try await Programs.all[0].run(
-      Programs(
-        path: fixture.folder.path + "/page", key: "4f5e6d7c",
-        transport: LocalTransport(to: fixture.server)))
+    let found = try await Programs.all[0].run(fixture)
     let lego = try #require(found["lego"] as? LegoClient)
     let brick = found["brick"] as? CacheResult<Part>
     let bricks = found["bricks"] as? CacheResult<LegoPage<Part>>

@@ -8,6 +8,9 @@ struct Fixture: TestFixture {
   let clock = ManualClock()
   let folder: TemporaryDirectory
   let stores: TestedStores
+  let key = "4f5e6d7c"
+  var path: String { folder.path + "/page" }
+  var transport: any HTTPTransport { LocalTransport(to: server) }
 
   static func run(_ body: (Fixture) async throws -> Void) async throws {
     try await LocalServer.run { server in
@@ -29,7 +32,7 @@ struct Fixture: TestFixture {
     let store = try plan.store(at: folder.path + "/" + name, options: Store.Options(clock: clock))
     stores.add(store)
     return try LegoClient(
-      in: store, plan: plan, base: server.base + "/api/v3", credential: "4f5e6d7c",
+      in: store, plan: plan, base: server.base + "/api/v3", credential: key,
       over: URLSessionTransport())
   }
 }
@@ -47,8 +50,5 @@ extension LegoClient {
   }
 }
 
-/// The names that the program in the documentation uses without a declaration.
-struct Programs {
-  let path, key: String
-  let transport: any HTTPTransport
-}
+/// The program in the documentation uses names of the fixture without a declaration.
+typealias Programs = Fixture
