@@ -1,6 +1,5 @@
 import Larder
 import LarderHTTP
-import Service
 
 /// The stored data of one user of one server, with the rules of their namespaces.
 extension ArticleReader {

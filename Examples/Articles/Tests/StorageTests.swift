@@ -86,21 +86,16 @@ import ExampleTesting
     try await reader.change(OfflineSettings(articles: 100))
     let pages = fixture.readeck.pages
     // Each pair of the eight tasks opens the same 25 articles.
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      for writer in 0..<8 {
-        group.addTask {
-          let reader = fixture.another()
-          for number in 0..<25 {
-            let page = pages[(writer / 2) * 25 + number]
-            let article = try await reader.article(page.id)
-            #expect(article.html == page.html && article.isKept)
-            #expect(try reader.hasCachedArticle(page.id))
-            if number.isMultiple(of: 5) { _ = try reader.stored() }
-          }
-          await reader.finish()
-        }
+    try await inTasks(8) { [fixture] writer in
+      let reader = fixture.another()
+      for number in 0..<25 {
+        let page = pages[(writer / 2) * 25 + number]
+        let article = try await reader.article(page.id)
+        #expect(article.html == page.html && article.isKept)
+        #expect(try reader.hasCachedArticle(page.id))
+        if number.isMultiple(of: 5) { _ = try reader.stored() }
       }
-      try await group.waitForAll()
+      await reader.finish()
     }
     #expect(try fixture.stored().count == 100)
     #expect(
