@@ -17,8 +17,6 @@ struct ListedPage: Sendable {
   var contents: CatalogPage
   var version: PageVersion
   var reply: Reply
-  /// The number of pages before this page.
-  var index: Int
 }
 
 /// The pages of one version of the catalog, beginning with the first page.
@@ -85,26 +83,25 @@ extension Catalog {
     _ count: Int, of path: String, _ isFresh: Bool, _ record: [PageVersion]
   ) async throws -> CatalogListing {
     for asks in isFresh ? [true, true] : [false, true, true] {
-      let last = Mutex(0)
+      let read = Mutex(0)
       let walk = PageWalk<ListedPage, String>(
-        next: { $0.index + 1 < count ? $0.contents.nextCursor : nil },
-        isInvalidCursor: { $0 is InvalidCursor },
-        fetch: { cursor in
-          let index = last.withLock { last in
-            last = cursor == nil ? 0 : last + 1
-            return last
+        next: { page in
+          // A walk that begins again also counts its pages again: only the first page has no cursor.
+          let number = read.withLock { read in
+            read = page.version.cursor == nil ? 1 : read + 1
+            return read
           }
-          return try await page(path, at: cursor, asks, index)
-        })
+          return number < count ? page.contents.nextCursor : nil
+        },
+        isInvalidCursor: { $0 is InvalidCursor },
+        fetch: { try await page(path, at: $0, asks) })
       let listing = CatalogListing(pages: try await walk.all())
       if listing.isOneVersion(by: record) { return listing }
     }
     throw LarderError(.busy, "the catalog changes faster than it can be read")
   }
 
-  private func page(
-    _ path: String, at cursor: String?, _ asks: Bool, _ index: Int
-  ) async throws -> ListedPage {
+  private func page(_ path: String, at cursor: String?, _ asks: Bool) async throws -> ListedPage {
     let address = path + (cursor.map { "&cursor=" + $0.percentEscaped } ?? "")
     var reply = try await send(
       address, fields: asks ? [.cacheControl: "no-cache"] : [:], tags: [Self.pagesTag])
@@ -114,7 +111,7 @@ extension Catalog {
       ?? Secrets.digest(reply.text, in: listings.namespace.store)
     reply.body = []
     let version = PageVersion(cursor: cursor, validator: validator)
-    return ListedPage(contents: contents, version: version, reply: reply, index: index)
+    return ListedPage(contents: contents, version: version, reply: reply)
   }
 }
 

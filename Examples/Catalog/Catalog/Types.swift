@@ -37,8 +37,7 @@ public struct CatalogPage: Decodable, Sendable {
 
   public init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
-    let hasNone = try fields.decodeNil(forKey: .pillars)
-    pillars = hasNone ? nil : try fields.decode(LenientList<Group>.self, forKey: .pillars)
+    pillars = try fields.decode(LenientList<Group>?.self, forKey: .pillars)
     uncategorized = try fields.decodeIfPresent(LenientList<Funnel>.self, forKey: .uncategorized)
     pagination = try fields.decodeIfPresent(Pagination.self, forKey: .pagination)
   }
