@@ -86,16 +86,16 @@ import ExampleTesting
     fixture.services.change { $0.answers["/"] = FakeServices.down }
     fixture.clock.advance(by: .hours(24))
     for policy in RequestPolicy.allCases where policy != .reload {
-      let shown = try await fixture.with(policy).board(at: "1", on: today)
+      let shown = try await fixture.under(policy).board(at: "1", on: today)
       #expect(shown.source == .stale && shown.value.departures.count == 12, "\(policy)")
     }
     await #expect(throws: ServiceError.self, "a reload has nothing to fall back on") {
-      try await fixture.with(.reload).board(at: "1", on: today)
+      try await fixture.under(.reload).board(at: "1", on: today)
     }
     fixture.clock.advance(by: .hours(24))
     for policy in RequestPolicy.allCases {
       await #expect(throws: (any Error).self, "\(policy)") {
-        try await fixture.with(policy).board(at: "1", on: today)
+        try await fixture.under(policy).board(at: "1", on: today)
       }
     }
   }
@@ -138,7 +138,7 @@ import ExampleTesting
   ) async throws {
     _ = try await fixture.cache.board(at: "1")
     fixture.services.change { $0.answers["/"] = .init(status, json: text) }
-    let board = try await fixture.with(.revalidate).board(at: "1")
+    let board = try await fixture.under(.revalidate).board(at: "1")
     #expect(board.source == .stale && board.value.departures.count == 12)
     #expect("\(try #require(board.error))".contains(words), "\(board.error!)")
   }
@@ -153,10 +153,10 @@ import ExampleTesting
     #expect(fixture.services.count == 2)
     fixture.services.change { $0.etag = nil }
     #expect(
-      try await fixture.with(.reload).board(at: "1").value == first,
+      try await fixture.under(.reload).board(at: "1").value == first,
       "bodies have the server's clock, so they differ; boards do not")
     fixture.services.change { $0.delay = { _, _ in 25 } }
-    #expect(try await fixture.with(.reload).board(at: "1").value.departures[0].delay == 25)
+    #expect(try await fixture.under(.reload).board(at: "1").value.departures[0].delay == 25)
   }
 
   @Test func `hits and misses are lines in the log and figures`() async throws {

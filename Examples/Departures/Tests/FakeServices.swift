@@ -11,8 +11,7 @@ final class FakeServices: HTTPTransport {
     /// The delay in minutes of a departure from a landing; nil if the delay is unknown.
     var delay: @Sendable (_ station: String, _ time: Timestamp) -> Int? = { _, _ in nil }
     var etag: String?
-    var asked: [String] = []
-    var priorities: [TaskPriority] = []
+    var asked: [(path: String, priority: TaskPriority)] = []
   }
 
   static let down = LocalServer.Answer(
@@ -25,9 +24,9 @@ final class FakeServices: HTTPTransport {
   private let state = Mutex(State())
 
   func change(_ body: @Sendable (inout State) -> Void) { state.withLock { body(&$0) } }
-  var asked: [String] { state.withLock(\.asked) }
+  var asked: [String] { state.withLock { $0.asked.map { $0.path } } }
   var count: Int { asked.count }
-  var priorities: [TaskPriority] { state.withLock(\.priorities) }
+  var priorities: [TaskPriority] { state.withLock { $0.asked.map { $0.priority } } }
 
   func send(
     _ request: HTTPTypes.HTTPRequest, body: HTTPBody,
@@ -46,8 +45,7 @@ final class FakeServices: HTTPTransport {
 
   func answer(_ path: String) throws -> LocalServer.Answer {
     let state = state.withLock { state in
-      state.asked.append(path)
-      state.priorities.append(Task.currentPriority)
+      state.asked.append((path, Task.currentPriority))
       return state
     }
     if let answer = state.answers.first(where: { path.contains($0.key) }) { return answer.value }

@@ -43,10 +43,10 @@ import ExampleTesting
       fixture.services.asked.last
         == "/simulations/simulations/1d/point/simstrat/thun/202507110600/202507120600/1")
     fixture.services.change { $0.answers["/boats"] = FakeServices.down }
-    #expect(try await fixture.with(.reload).temperature(of: simulated).value == water)
+    #expect(try await fixture.under(.reload).temperature(of: simulated).value == water)
     let report = #"{"lakes": [{"name": "Thunersee", "temperature": 19}]}"#
     fixture.services.change { $0.answers["/boats"] = .init(json: report) }
-    let reported = try await fixture.with(.reload).temperature(of: simulated).value
+    let reported = try await fixture.under(.reload).temperature(of: simulated).value
     #expect(reported == WaterTemperature(celsius: 19, origin: .report))
     #expect(try fixture.namespace(.temperatures).count() == 1)
   }

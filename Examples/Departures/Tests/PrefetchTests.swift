@@ -74,7 +74,7 @@ import ExampleTesting
   @Test func `new departures replace the former ones of their station alone`() async throws {
     for station in ["1", "11"] { #expect(try await publish(station).count == 12) }
     fixture.services.change { $0.times = ["18:30:00+0200"] }
-    _ = try await fixture.with(.reload).board(at: "1")
+    _ = try await fixture.under(.reload).board(at: "1")
     #expect(try await publish().map(\.name) == ["BAT 181"])
     #expect(try cache.published(from: "11").count == 3)
     #expect(try cache.published(from: "2") == [])

@@ -26,7 +26,7 @@ import ExampleTesting
 
     init(_ policy: RequestPolicy = .standard) throws {
       fixture = try Fixture(at: "2025-07-07T06:00:00+0200")
-      cache = fixture.with(policy)
+      cache = fixture.under(policy)
       // An app shows a stale value while it fetches a newer value. The test waits for the newer value, with equal requests.
       cache.waitsForNewer = true
       let delays = try RecordedWeekTests.rows("delays").map {

@@ -9,7 +9,7 @@ func day(_ text: String) throws -> CalendarDay { try CalendarDay(of: moment(text
 /// A manual clock. In a sleep of less than two seconds, the clock itself moves to the end of the sleep, and records the length.
 struct JumpingClock: LarderClock {
   let manual: ManualClock
-  let waits = Lines<Duration>()
+  let waits: Lines<Duration>
   var now: Timestamp { manual.now }
   var monotonic: Duration { manual.monotonic }
 
@@ -27,7 +27,7 @@ struct JumpingClock: LarderClock {
 /// A cache over test services, with its own store and clock.
 struct Fixture {
   let clock: ManualClock
-  let waits: Lines<Duration>
+  let waits = Lines<Duration>()
   let services = FakeServices()
   var cache: DeparturesCache
 
@@ -35,9 +35,7 @@ struct Fixture {
     at text: String = "2025-07-12T08:00:00+0200", log: (@Sendable (String) -> Void)? = nil
   ) throws {
     clock = ManualClock(now: try moment(text))
-    let jumping = JumpingClock(manual: clock)
-    waits = jumping.waits
-    let store = try Store.tested(clock: jumping)
+    let store = try Store.tested(clock: JumpingClock(manual: clock, waits: waits))
     cache = try DeparturesCache(
       in: store, base: "https://fake.invalid", over: services, weatherKey: "key 7", log: log)
   }
@@ -46,9 +44,7 @@ struct Fixture {
     cache.cache(of: JSON.self, in: namespace).namespace
   }
 
-  func with(_ policy: RequestPolicy) -> DeparturesCache {
-    var cache = cache
-    cache.policy = policy
-    return cache
+  func under(_ policy: RequestPolicy) -> DeparturesCache {
+    with(cache) { $0.policy = policy }
   }
 }
