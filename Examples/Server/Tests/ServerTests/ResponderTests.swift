@@ -55,8 +55,7 @@ import Testing
       #expect(coded.text == "gzip" && coded.fields["content-encoding"] == "gzip")
       let other = try await client.send("/a", "GET", ["Accept-Encoding": "gzip, br"])
       #expect(other.text == "gzip")
-      #expect(try await client.send("/a").text == "plain")
-      #expect(try await client.send("/a").text == "plain")
+      for _ in 0..<2 { #expect(try await client.send("/a").text == "plain") }
       #expect(calls.count == 2)
     }
   }
