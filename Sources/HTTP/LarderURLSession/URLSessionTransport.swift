@@ -52,7 +52,7 @@
         throw URLError(.badServerResponse)
       }
       let hasBody = request.method != .head && ![204, 304].contains(answer.statusCode)
-      // A task without a body ends by itself, so that its connection can be used again.
+      // A task without a body ends by itself. A cancellation could end its connection, which can be used again.
       let reader = hasBody ? Reader(of: arrivals) : nil
       guard answer.statusCode < 1_000 else { throw URLError(.badServerResponse) }
       if asksForPlain, hasBody, answer.isCoded, !answer.hasKnownEnd {

@@ -17,6 +17,7 @@ extension Peer {
   func writeAndStay() throws {
     let environment = try Fixture.open(store, Fixture.options(durability: .checkpointed))
     try environment.set([1], [1])
+    _ = Peer.outcome { try environment.write { _ in throw LMDBError.busy } }
     let pins = try environment.readerTable.readers().count { $0.transaction != nil }
     waitForEndOfInput(saying: "written \(pins) \(environment.lastTransaction)")
     environment.close()

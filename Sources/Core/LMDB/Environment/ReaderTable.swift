@@ -7,12 +7,12 @@ package final class ReaderTable: Sendable {
   static let size = 1022
   /// In milliseconds. A slot that this process has not used for one to two intervals is released.
   private static let sweepInterval: Int64 = 5000
+  private static let clearingInterval: Int64 = 60_000
 
   private let handle: EnvironmentHandle
   private let timer: TimerThread?
   /// The time of the next release, in milliseconds of the monotonic clock; 0 if no release is scheduled.
   private let nextSweep = Atomic<Int64>(0)
-  private static let clearingInterval: Int64 = 60_000
   /// The time of the next clearing by a write, in milliseconds of the monotonic clock.
   private let nextClearing = Atomic<Int64>(0)
 
@@ -73,7 +73,7 @@ package final class ReaderTable: Sendable {
     let now = SystemTime.monotonicMilliseconds
     guard now >= nextClearing.load(ordering: .relaxed) else { return }
     nextClearing.store(now + Self.clearingInterval, ordering: .relaxed)
-    // An error is ignored here, because the write itself needs no free slots, and a later write tries again.
+    // An error is ignored here, because the write itself needs no free slots, and a write after the interval tries again.
     _ = try? handle.clearDeadReaders()
   }
 

@@ -107,10 +107,11 @@ extension Environment {
     _ body: (inout WriteTransaction) throws -> Result
   ) throws -> Result {
     try handle.enterWriter(waitingAtMost: bound)
-    defer { handle.writer.leave() }
-    let result = try writeLocked(lockTimeout: bound ?? handle.lockTimeout, ended, body)
-    checkpoints?.makeWithoutTimer()
-    return result
+    defer {
+      checkpoints?.makeWithoutTimer()
+      handle.writer.leave()
+    }
+    return try writeLocked(lockTimeout: bound ?? handle.lockTimeout, ended, body)
   }
 
   /// Runs the write. The caller owns the writer lock.

@@ -100,8 +100,7 @@ public final class Shared: Sendable {
         tier: tier, copies: copies, options: options, breaker: breaker,
         count: { [counts] change in counts.values.withLock { change(&$0) } })
       // A task that is not detached would keep the task-local values of the first caller, such as a request, until its end.
-      let reading = store.isReadOnly ? nil : Task.detached { await reader.run() }
-      attachments[opening] = (copies, reading)
+      attachments[opening] = (copies, store.isReadOnly ? nil : Task.detached { await reader.run() })
       return copies
     }
   }

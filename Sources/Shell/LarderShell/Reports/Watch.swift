@@ -83,6 +83,7 @@ struct Watch {
       room -= max(event.value?.count ?? 0, shown.isEmpty ? 0 : event.size ?? 0)
       events.append(event)
     }
+    // After enough bytes the next changes follow without a pause, as after a whole batch.
     return (events, room > 0 ? looked : Self.batch)
   }
 

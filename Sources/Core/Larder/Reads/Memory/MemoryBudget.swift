@@ -36,12 +36,7 @@ final class MemoryBudget: Sendable {
   func add(_ memory: CacheMemory) { state.withLock { $0.members.append(memory) } }
 
   func remove(where isGone: (CacheMemory) -> Bool) {
-    let gone = state.withLock { state in
-      let gone = state.members.filter(isGone)
-      state.members.removeAll(where: isGone)
-      return gone
-    }
-    for memory in gone { memory.removeAll() }
+    state.withLock { $0.members.removeAll(where: isGone) }
   }
 
   var members: [CacheMemory] { state.withLock { $0.members } }
@@ -82,6 +77,8 @@ final class MemoryOwner: Sendable {
   deinit {
     memory.owners.subtract(1, ordering: .relaxed)
     // In a forked child the lock may be locked for ever.
-    if !isShared, !memory.reader.environment.isForked { memory.budget.remove { $0 === memory } }
+    if isShared || memory.reader.environment.isForked { return }
+    memory.budget.remove { $0 === memory }
+    memory.removeAll()
   }
 }

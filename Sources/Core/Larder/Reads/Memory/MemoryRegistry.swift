@@ -21,7 +21,7 @@ final class MemoryRegistry: Sendable {
 
   private struct State {
     static let fewest = 64
-    /// At this number of memories, unused memories are released with their values, because each memory needs some kilobytes.
+    /// From this number of memories on, unused memories are released with their values, because each memory needs some kilobytes.
     static let crowd = 8192
 
     var shared: [ExactString: [Shared]] = [:]
@@ -61,8 +61,7 @@ final class MemoryRegistry: Sendable {
         Shared(type: type, codec: codec, memory: memory, asked: limits.map { [$0] } ?? []))
       return (MemoryOwner(memory, isShared: true), false, unused)
     }
-    let gone = Set(unused.map { ObjectIdentifier($0.memory) })
-    if !gone.isEmpty { budget.remove { gone.contains(ObjectIdentifier($0)) } }
+    for shared in unused { shared.memory.removeAll() }
     if isChanged, let limits { owner.memory.limits = limits }
     return owner
   }
@@ -78,7 +77,8 @@ final class MemoryRegistry: Sendable {
       let used = shared.filter { !names.contains(ObjectIdentifier($0.memory)) }
       return used.isEmpty ? nil : used
     }
-    state.most = max(2 * (budget.members.count - unused.count), State.fewest)
+    budget.remove { names.contains(ObjectIdentifier($0)) }
+    state.most = max(2 * budget.members.count, State.fewest)
     return unused
   }
 
