@@ -177,7 +177,7 @@ struct LimitTests: StoreSuite {
   @Test func `turns of a lower priority change no share of the others`() throws {
     try store.declare(StoreLimits(entries: 301))
     try store.declare(Rules(priority: .low), for: "low")
-    try store.namespace("low").set("x", for: "k", .with(isPinned: true))
+    try store.namespace("low").set([1], for: "k", .with(isPinned: true))
     let others = ["a", "b", "c"].map { store.namespace($0) }
     for other in others { try other.fill(0..<100) }
     try others[0].fill(100..<160)
