@@ -116,7 +116,7 @@ extension Store.Namespace {
   public func clear() throws(LarderError) -> RemovalResult {
     try store.checkWritable()
     let removal = try engine.commit { batch in try batch.clear(self) }
-    engine.memory.removeAll(of: name)
+    engine.memory.removeAll { $0 == ExactString(name) }
     return removal
   }
 

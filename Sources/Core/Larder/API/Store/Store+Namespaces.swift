@@ -84,9 +84,7 @@ extension Store {
       }
       return removal
     }
-    for memory in engine.memory.budget.members where isMeant(memory.namespace.string) {
-      memory.removeAll()
-    }
+    engine.memory.removeAll { isMeant($0.string) }
     return removal
   }
 
@@ -97,7 +95,7 @@ extension Store {
   public func rename(_ old: String, to new: String) throws(LarderError) {
     try checkWritable()
     try engine.commit { batch in try batch.rename(namespace(old), to: new) }
-    engine.memory.removeAll(of: old)
+    engine.memory.removeAll { $0 == ExactString(old) }
   }
 
   /// The time at which the next entry of each namespace stops being fresh. Omits namespaces without such an entry.

@@ -93,12 +93,9 @@ final class MemoryRegistry: Sendable {
     Dictionary(budget.members.map { ($0.namespace, $0.statistics) }, uniquingKeysWith: +)
   }
 
-  func removeAll() { for memory in budget.members { memory.removeAll() } }
-
-  /// Drops the values of a cleared namespace, because they are outdated and only use memory.
-  func removeAll(of namespace: String) {
-    let namespace = ExactString(namespace)
-    for memory in budget.members where memory.namespace == namespace { memory.removeAll() }
+  /// Drops the values of the meant namespaces. The values of a cleared namespace are outdated and only use memory.
+  func removeAll(where isMeant: (ExactString) -> Bool = { _ in true }) {
+    for memory in budget.members where isMeant(memory.namespace) { memory.removeAll() }
   }
 
   /// Called before a value is kept. Drops decoded values if memory is scarce. Checks immediately if the clock was set back.
