@@ -12,8 +12,7 @@ extension Cache {
   ) -> SharedWrite<Stored> {
     let key = key.copied
     return SharedWrite(size: bytes.count) { batch in
-      let (id, header) = try batch.set(encoded: bytes, for: key, in: self, attributes)
-      return Stored(id: id, header: header, moment: batch.moment)
+      try batch.set(encoded: bytes, for: key, in: self, attributes)
     }
   }
 

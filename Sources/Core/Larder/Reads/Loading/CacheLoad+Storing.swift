@@ -29,8 +29,7 @@ extension CacheLoad {
         // The owners of an evicted entry are not known by name, and one of them may have been removed during the load.
         if isRenewal, found.entry?.fields?.owners.isEmpty == false { return nil }
         let bytes = try encoded ?? cache.encode(value)
-        let (id, header) = try batch.set(encoded: bytes, for: key, in: cache, attributes)
-        let stored = Stored(id: id, header: header, moment: batch.moment)
+        let stored = try batch.set(encoded: bytes, for: key, in: cache, attributes)
         return { cache.keep(value, for: key.span, size: bytes.count, stored, isWritten: true) }
       }
     } catch {

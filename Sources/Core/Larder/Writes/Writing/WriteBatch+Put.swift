@@ -2,11 +2,11 @@ import LarderSystem
 
 extension WriteBatch {
   /// Stores a value in place of any existing entry, and evicts other entries if limits require it. Only the error for missing
-  /// room is thrown after a change. Returns the id, and the header in the form of the memory tier, without checksum.
+  /// room is thrown after a change. Returns the header in the form of the memory tier, without checksum.
   @discardableResult
   mutating func put(
     _ value: Span<UInt8>, for key: Span<UInt8>, in name: String, attributes: EntryAttributes
-  ) throws(LarderError) -> (id: NamespaceID, header: EntryHeader) {
+  ) throws(LarderError) -> Stored {
     try Self.validate(key, in: name, attributes)
     let known = try session.namespace(name)
     if known == nil { try NamespaceName.validate(name) }
@@ -41,7 +41,7 @@ extension WriteBatch {
   private mutating func put(
     _ value: Span<UInt8>, for key: Span<UInt8>, in name: String, _ known: KnownNamespace?,
     _ terms: PutTerms, _ transformed: TransformedValue? = nil
-  ) throws(LarderError) -> (id: NamespaceID, header: EntryHeader) {
+  ) throws(LarderError) -> Stored {
     let namespace = if let known { known } else { try session.namespaceOrNew(name) }
     let id = namespace.id
     let owners =
@@ -71,7 +71,7 @@ extension WriteBatch {
     // The version is taken only now, because a refused write must take no version.
     _ = try session.nextNumber(in: id)
     session.recordWriteTime()
-    return (id, header.remembered(terms.idle))
+    return Stored(id: id, header: header.remembered(terms.idle), moment: moment)
   }
 
   /// Throws if a key, a tag, or an owner that may be written later has an impossible form.

@@ -66,7 +66,7 @@ public struct WriteBatch: ~Copyable {
   mutating func set<Value>(
     encoded bytes: [UInt8], for key: some StoreKey, in cache: Cache<Value>,
     _ attributes: EntryAttributes
-  ) throws(LarderError) -> (id: NamespaceID, header: EntryHeader) {
+  ) throws(LarderError) -> Stored {
     var attributes = attributes
     attributes.codec = cache.codecID
     return try key.withKeyBytes { [attributes] key throws(LarderError) in
