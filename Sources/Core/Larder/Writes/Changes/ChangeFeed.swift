@@ -169,11 +169,6 @@ final class ChangeFeed: Sendable {
     }
   }
 
-  /// Sleeps until ``sight`` is not `known`, or until `isOver` returns true. May return early.
-  func sleep(at known: Sight, unless isOver: () -> Bool) async {
-    await sleepers.wait(unless: { sight != known || isOver() })
-  }
-
   /// The shortest and longest time between two polls, so that changes of other processes arrive within 50 ms.
   private static let shortest = Duration.milliseconds(5)
   private static let longest = Duration.milliseconds(20)

@@ -47,7 +47,8 @@ final class Subscription: Sendable {
       case .over: break waiting
       case .nothing(let sight):
         // Another loop over the same sequence may end the subscription at any time.
-        await engine.changes.sleep(at: sight, unless: { state.withLock { $0.isOver } })
+        await engine.changes.sleepers.wait(
+          unless: { engine.changes.sight != sight || state.withLock { $0.isOver } })
       }
     }
     end()
