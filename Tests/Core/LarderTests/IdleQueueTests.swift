@@ -39,11 +39,11 @@ extension IdleTests {
     let uses = PendingAccesses(timer: ManualTimer().start)
     for number in 0..<PendingAccesses.capacity + 100 {
       let use = PendingAccesses.Use(version: 1, moment: Int64(number))
-      _ = uses.add(use, for: Array("\(number)".utf8), delay: 1000)
+      uses.add(use, for: Array("\(number)".utf8), delay: 1000)
     }
     let queue = uses.queue
     #expect(queue.count == PendingAccesses.capacity && queue.isFull)
-    _ = uses.add(.init(version: 1, moment: -7), for: Array("7".utf8), delay: 1000)
+    uses.add(.init(version: 1, moment: -7), for: Array("7".utf8), delay: 1000)
     #expect(queue[Array("7".utf8)]?.moment == -7)
     let taken = queue.take(1000)
     #expect(taken.count == 1000 && queue.count == PendingAccesses.capacity - 1000)

@@ -36,33 +36,31 @@ final class PendingAccesses: Sendable {
     let use = Use(version: header.version, moment: now)
     // The delay ends before the entry expires, even if this access comes a whole time to idle after the previous access.
     let soon = min(idle.milliseconds / 64, (header.expires &- now) / 2, Self.longestWait)
-    if let delay = add(use, for: StoredKey.entry(key, in: id), delay: soon) { start(after: delay) }
+    add(use, for: StoredKey.entry(key, in: id), delay: soon)
   }
 
   /// Writes the accesses later, because another writer has kept the lock too long.
-  func tryAgain() { if let delay = schedule(after: Self.longestWait) { start(after: delay) } }
+  func tryAgain() { startTimer(delay: Self.longestWait) }
 
-  private func start(after delay: Int64) {
+  /// Adds an access that should be written after `delay` milliseconds or with an earlier commit, if the queue has room.
+  func add(_ use: Use, for key: [UInt8], delay: Int64) {
+    guard let count = queue.add(use, for: key) else { return }
+    startTimer(delay: count > Self.capacity / 2 ? 0 : delay)
+  }
+
+  /// Starts a timer, unless an earlier timer is set.
+  private func startTimer(delay: Int64) {
+    let end = SystemTime.monotonicMilliseconds + delay
+    let isEarliest = timerEnd.withLock { timerEnd in
+      if let timerEnd, timerEnd <= end { return false }
+      timerEnd = end
+      return true
+    }
+    guard isEarliest else { return }
     timer(.milliseconds(delay)) { [weak self] in
       guard let self else { return }
       timerEnd.withLock { $0 = nil }
       writer.withLock { $0 }?()
-    }
-  }
-
-  /// Adds an access that should be written after `delay` milliseconds or with an earlier commit. Returns the milliseconds for a
-  /// timer. Nil if an earlier timer is set, or if the queue has no room.
-  func add(_ use: Use, for key: [UInt8], delay: Int64) -> Int64? {
-    guard let count = queue.add(use, for: key) else { return nil }
-    return schedule(after: count > Self.capacity / 2 ? 0 : delay)
-  }
-
-  private func schedule(after delay: Int64) -> Int64? {
-    let end = SystemTime.monotonicMilliseconds + delay
-    return timerEnd.withLock { timerEnd in
-      if let timerEnd, timerEnd <= end { return nil }
-      timerEnd = end
-      return delay
     }
   }
 
