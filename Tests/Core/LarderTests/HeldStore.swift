@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import Synchronization
 import TestSupport
 
 @testable import Larder
@@ -58,6 +59,15 @@ func inThread(_ body: @escaping @Sendable () throws -> Void) -> Task<Void, any E
 }
 
 extension WriteQueue {
+  /// Whether a group is being written and no other write waits.
+  var hasTaken: Bool {
+    state.withLock { $0.waiting.isEmpty && isScheduled.load(ordering: .relaxed) }
+  }
+
+  var waitingCount: Int { state.withLock { $0.waiting.count } }
+
+  var isClosed: Bool { state.withLock { $0.isClosed } }
+
   func waitForWaiting(_ count: Int) async throws { try await waitUntil { waitingCount >= count } }
 }
 

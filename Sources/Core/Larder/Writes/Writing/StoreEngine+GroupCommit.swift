@@ -123,7 +123,7 @@ extension WriteBatch {
   /// In debug builds, tells the developer once per process that a synchronous write in a task waits for the disk. Tasks share a
   /// few threads, so the blocked task prevents other tasks from running.
   enum TaskWarning {
-    private static let isSaid = Atomic(false)
+    static let isSaid = Atomic(false)
     /// Receives the warning. Tests replace this function.
     static let report = Mutex<@Sendable (String) -> Void> { warn($0) }
 
@@ -135,7 +135,5 @@ extension WriteBatch {
         "Larder: a task writes to \(path) synchronously and blocks a thread that other tasks need. "
           + "In async functions `try await` writes without blocking. This is said once.")
     }
-
-    static func reset() { isSaid.store(false, ordering: .relaxed) }
   }
 #endif

@@ -70,15 +70,15 @@ final class WriteQueue: Sendable {
   static let largestGroup = 1000
   static let largestGroupSize = 8 << 20
 
-  private struct State {
+  struct State {
     var waiting: [any QueuedWrite] = []
     var isCommitting = false
     var isClosed = false
   }
-  private let state = Mutex(State())
+  let state = Mutex(State())
   /// Whether the writer thread was asked to take the waiting writes. Changed only under the lock of the state. Every write
   /// reads this flag without the lock, so that only few writes need the lock.
-  private let isScheduled = Atomic(false)
+  let isScheduled = Atomic(false)
   /// The writer thread. If the process cannot create the thread, blocking callers commit the waiting writes themselves.
   let thread = DispatchQueue(label: "larder.writer")
 
@@ -88,15 +88,6 @@ final class WriteQueue: Sendable {
 
   func beginDirectWrite() { direct.add(1, ordering: .relaxed) }
   func endDirectWrite() { direct.subtract(1, ordering: .relaxed) }
-
-  /// Whether a group is being written and no other write waits. Only tests use this property.
-  var hasTaken: Bool {
-    state.withLock { $0.waiting.isEmpty && isScheduled.load(ordering: .relaxed) }
-  }
-
-  var waitingCount: Int { state.withLock { $0.waiting.count } }
-
-  var isClosed: Bool { state.withLock { $0.isClosed } }
 
   /// Adds writes in their order; false if the queue is closed. A write that is already cancelled gets a `CancellationError`.
   func add(_ writes: [any QueuedWrite], engine: StoreEngine) -> Bool {
