@@ -34,11 +34,8 @@ package enum MemoryPressure: Int, Sendable, Comparable {
       limit > 0, let place = words.firstIndex(of: "anon"), place + 1 < words.count,
       let used = Double(words[place + 1])
     {
-      if used >= limit * 0.97 {
-        found = .critical
-      } else if used >= limit * 0.9 {
-        found = max(found, .warning)
-      }
+      if used >= limit * 0.9 { found = max(found, .warning) }
+      if used >= limit * 0.97 { found = .critical }
     }
     self = found
   }
