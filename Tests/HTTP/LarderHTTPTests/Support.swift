@@ -1,5 +1,6 @@
 import HTTPTypes
 import Larder
+import Synchronization
 
 @testable import LarderHTTP
 
@@ -177,4 +178,8 @@ final class HTTPHarness {
       status: answer.response.status.code, fields: answer.response.headerFields,
       body: String(decoding: body, as: UTF8.self), reason: answer.reason, sent: sent)
   }
+}
+
+extension BufferBudget {
+  var reserved: Int { used.withLock { $0 } }
 }

@@ -102,13 +102,7 @@
 
     func observed(by progress: UploadProgress) -> HTTPBody {
       guard whole == nil else { return self }
-      return HTTPBody(
-        count: count,
-        next: { [read] in
-          progress.beginRead()
-          defer { progress.endRead() }
-          return try await read()
-        })
+      return HTTPBody(count: count, next: { [read] in try await progress.run(read) })
     }
 
     /// This body, read into memory if it has at most `limit` bytes.
@@ -143,7 +137,7 @@
   /// The limit of the memory that a cache uses for all bodies that it is storing.
   final class BufferBudget: Sendable {
     private let limit: Int
-    private let used = Mutex(0)
+    let used = Mutex(0)
 
     init(_ limit: Int) { self.limit = limit }
 
@@ -157,8 +151,6 @@
     }
 
     func release(_ count: Int) { used.withLock { $0 -= count } }
-
-    var reserved: Int { used.withLock { $0 } }
 
     /// Reads the whole body and reserves its bytes; nil if the body is longer than `largest`, or too long for the budget.
     func collect(_ body: HTTPBody, upTo largest: Int) async throws -> [UInt8]? {

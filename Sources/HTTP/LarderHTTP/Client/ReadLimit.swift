@@ -111,11 +111,13 @@
 
     init(_ clock: any LarderClock) { self.clock = clock }
 
-    func beginRead() { state.withLock { $0.isReading = true } }
-
-    func endRead() {
-      let now = clock.monotonic
-      state.withLock { $0 = (false, now) }
+    func run(_ read: @Sendable () async throws -> [UInt8]?) async throws -> [UInt8]? {
+      state.withLock { $0.isReading = true }
+      defer {
+        let now = clock.monotonic
+        state.withLock { $0 = (false, now) }
+      }
+      return try await read()
     }
 
     /// The time of the last piece; the present time while a read is under way; nil before the first read.
