@@ -137,11 +137,9 @@
     }
 
     convenience init?(_ response: HTTPResponse, url: URL) {
-      var fields: [String: String] = [:]
-      for field in response.headerFields {
-        let name = field.name.rawName
-        fields[name] = fields[name].map { $0 + ", " + field.value } ?? field.value
-      }
+      let fields = Dictionary(
+        response.headerFields.map { ($0.name.rawName, $0.value) },
+        uniquingKeysWith: { $0 + ", " + $1 })
       self.init(
         url: url, statusCode: response.status.code, httpVersion: "HTTP/1.1", headerFields: fields)
     }

@@ -1,6 +1,7 @@
 #if HTTP
   public import HTTPTypes
   import Larder
+  import LarderSystem
 
   extension HTTPRequest {
     /// The path and the query. Without a path, the target is `/`.
@@ -86,10 +87,7 @@
     }
 
     private static func isOfScheme(_ byte: UInt8) -> Bool {
-      switch byte {
-      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2B, 0x2D, 0x2E: true
-      default: false
-      }
+      byte.isLetter || byte.isDigit || "+-.".utf8.contains(byte)
     }
 
     /// Whether all programs that read the URI find the same end of the authority, and the same host.
