@@ -164,20 +164,15 @@
       {
         (used, training.isUsed) = ((bytes: kept, id: present.id), false)
       }
-      try use(used.bytes, used.id, number, in: storage)
-      return training
-    }
-
-    private func use(
-      _ made: [UInt8], _ id: UInt32, _ number: UInt32, in storage: Store.Namespace
-    ) throws {
       var attributes = EntryAttributes(expires: .never)
       attributes.isPinned = true
-      try storage.store.write { [attributes] batch in
-        try batch.set(made, for: Self.name(of: id), in: storage, attributes)
+      try storage.store.write { [used, attributes] batch in
+        try batch.set(used.bytes, for: Self.name(of: used.id), in: storage, attributes)
         try batch.set(
-          [UInt8](littleEndian: id), for: Self.nameOfCurrent(in: number), in: storage, attributes)
+          [UInt8](littleEndian: used.id), for: Self.nameOfCurrent(in: number), in: storage,
+          attributes)
       }
+      return training
     }
   }
 #else
