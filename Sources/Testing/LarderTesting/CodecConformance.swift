@@ -87,7 +87,7 @@ private struct CodecCheck<C: Codec> where C.Value: Equatable {
   }
 
   private func attempt(_ bytes: [UInt8]) {
-    do { _ = try codec.decode(bytes.span) } catch {}
+    _ = try? codec.decode(bytes.span)
   }
 
   fileprivate mutating func checkCache(_ values: [C.Value]) throws {
@@ -136,9 +136,7 @@ private struct CodecCheck<C: Codec> where C.Value: Equatable {
 private func isSteady<C: Codec>(_ codec: C, _ value: C.Value) -> Bool where C.Value: Equatable {
   do {
     let first = try decoded(codec, value)
-    for _ in 0..<20 {
-      if try decoded(codec, value) != first { return false }
-    }
+    for _ in 0..<20 where try decoded(codec, value) != first { return false }
   } catch {}
   return true
 }
