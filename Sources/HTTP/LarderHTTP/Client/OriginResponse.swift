@@ -159,7 +159,7 @@
       do {
         for try await piece in body {
           count += piece.count
-          if count > Self.longestAwaited { flight?.complete(.ownOnly) }
+          if count > Self.longestAwaited { flight?.complete(.arrived) }
           guard await incoming.append(piece) else { break }
         }
       } catch {

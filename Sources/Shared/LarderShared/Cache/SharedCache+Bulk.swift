@@ -68,13 +68,22 @@ extension SharedCache {
       switch found {
       case .success(let result?) where !(result.error is Overtaken):
         results[index] = .success(confirmed(result, standing))
+      // The policy `revalidate` takes no note of the store, so its nil is the answer of a load, also of a joined load.
       case .success(nil)
-      where isCertain(standing, options) || asked.withLock { $0.contains(Key(keys[index])) }: break
+      where terms.policy == .revalidate || isCertain(standing, options)
+        || asked.withLock { $0.contains(Key(keys[index])) }:
+        break
       case .failure(let error) where !(error is Overtaken): break
       case .success, .failure:
         again.append(index)
-        results[index] = .failure(
-          LarderError(.busy, "a value of namespace \(name) was changed during \(round) loads"))
+        let error = LarderError(
+          .busy, "a value of namespace \(name) was changed \(round) times before it was stored")
+        if var result = try? found.get() {
+          result.error = error
+          results[index] = .success(confirmed(result, standing))
+        } else {
+          results[index] = .failure(error)
+        }
       }
     }
     try Task.checkCancellation()

@@ -29,7 +29,9 @@ struct SharedLoad<Value: Sendable>: Sendable {
     guard try copies.outbox.count() == 0 else {
       return try await loadAlone(held, ticket, because: removalsWait)
     }
-    let isRefresh = try held != nil && cache.local.entry(for: Key(key.bytes))?.state == .fresh
+    let present = try held.flatMap { _ in try cache.local.entry(for: Key(key.bytes)) }
+    let isRefresh = present?.state == .fresh
+    let windowEnd = options.stale.flatMap { present?.expires?.advanced(by: $0.whileRevalidating) }
     var (rejected, awaited): (ValueStamp??, ValueStamp??) = (nil, nil)
     var changes = 0
     let end = clock.monotonic + shared.options.leaseDuration * Self.mostLeases
@@ -60,8 +62,11 @@ struct SharedLoad<Value: Sendable>: Sendable {
         shared.count { $0.overtaken += 1 }
         change = "it changes during each load"
       case .answer(.held(let left), let copy):
-        // A refresh of a known value waits: otherwise each read would begin a further refresh. A call for many keys must not.
-        let isKnown = options.policy != .revalidate && places == nil
+        // A refresh of a known value waits: otherwise each read would begin a further refresh. A call for many keys must not,
+        // nor a caller whose window has ended here, because a copy expires earlier than the value of the tier.
+        let isKnown =
+          options.policy != .revalidate && places == nil
+          && (isRefresh || windowEnd.map { clock.now < $0 } ?? true)
         if let copy, copy.isAnswer, !isKnown || held?.metadata != copy.stamp.bytes,
           policy == .cacheElseLoad
             || policy == .standard && copy.isWithin(options.stale?.whileRevalidating)
@@ -103,7 +108,10 @@ struct SharedLoad<Value: Sendable>: Sendable {
       // The stamp shows whether the value has changed, so a wait does not fetch the whole value again and again.
       let answer = try await acquire(rejecting: stamp)
       if case .held = answer { return .answer(answer, nil) }
-      if case .granted = answer { return .answer(answer, (try? await find())?.copy) }
+      if case .granted(let lease) = answer {
+        let found = try? await renewing(lease) { () async throws(LarderError) in try await find() }
+        return .answer(answer, found?.copy)
+      }
     }
     let found = try await find()
     if let head = found.headOfNewer { return .loadAlone(head) }

@@ -125,7 +125,8 @@ extension CacheLoad {
   }
 
   /// Whether `load` began after each removal, and still runs or has a value that is not committed in the caller's snapshot. A
-  /// load that hangs would always have callers, so a caller with a time limit joins no load older than this limit and a minute.
+  /// load that hangs would always have callers, so a caller with a time limit joins no load that is older than a minute and
+  /// both time limits.
   private func mayShare(_ load: InFlight, after lookup: CacheLookup<Value>) -> Bool {
     let tags = options.tags.map { Array($0.utf8) }
     let links = RemovalTable.hashes(ofTags: tags, in: cache.name)
@@ -134,7 +135,7 @@ extension CacheLoad {
     guard let loaded = load.value else {
       guard let limit = options.timeout ?? options.softTimeout else { return true }
       let age = load.began.map { engine.clock.monotonic - $0.time } ?? .zero
-      return age < max(limit, .milliseconds(LoadLeases.longest))
+      return age < max(limit, options.refreshTimeout, .milliseconds(LoadLeases.longest))
     }
     if options.needsValue, loaded.result == nil { return false }
     return loaded.write?.mayAnswer(
