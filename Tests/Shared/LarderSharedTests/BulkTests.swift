@@ -73,6 +73,19 @@ import Testing
     for result in failed { #expect(throws: Origin.Refusal.self) { try result.get() } }
   }
 
+  @Test func `without the tier, joined loads of an absent key answer all callers`() async throws {
+    let machines = try await startMachines(1).machines
+    try await machines[0].cutOff()
+    source.origin.close()
+    let tasks = (0..<10).map { _ in
+      Task { try await machines[0].cache.values(for: ["none"], load: source.load) }
+    }
+    try await waitUntil { machines[0].store.engine.loads.running.callers() == 10 }
+    source.origin.open()
+    for task in tasks { #expect(try await task.value == [nil]) }
+    #expect(source.asked.count == 1)
+  }
+
   @Test func `an error of one key and an absent one leave the others their values`() async throws {
     let (machines, tier, time) = try await startMachines(2)
     let options = LoadOptions(
