@@ -31,9 +31,16 @@
         let requested = clock.now
         let upload = body.whole == nil ? UploadProgress(clock) : nil
         let observed = upload.map(body.observed) ?? body
-        var (response, unlimited) = try await within(policy.timeout, by: clock, upload: upload) {
-          try await send(request, body: observed, interim: interim)
-        }
+        var (response, unlimited): (HTTPResponse, HTTPBody) = try await clock.run(
+          within: policy.timeout, { try await send(request, body: observed, interim: interim) },
+          else: {
+            // The limit starts again with each piece of the request's body that is sent. While the client has not delivered the
+            // next piece, the time does not count.
+            while let end = upload?.last.map({ $0 + policy.timeout }), end > clock.monotonic {
+              try await clock.sleep(until: end)
+            }
+            throw HTTPCacheError.timedOut(policy.timeout)
+          })
         try HTTPCacheError.check(fieldCount: response.headerFields.count)
         // A recipient adds the time of arrival to a response without a date (RFC 9110, section 6.6.1).
         if !response.headerFields.contains(.date) {

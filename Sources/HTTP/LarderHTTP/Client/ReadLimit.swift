@@ -76,35 +76,7 @@
     }
   }
 
-  /// Returns the result of `body`, or cancels `body` after `limit` and throws.
-  ///
-  /// - Parameter upload: the progress of the request's body. The limit starts again with each piece that is sent. While the
-  ///   client has not delivered the next piece, the time does not count.
-  func within<Value: Sendable>(
-    _ limit: Duration, by clock: any LarderClock, upload: UploadProgress? = nil,
-    _ body: @escaping @Sendable () async throws -> Value
-  ) async throws -> Value {
-    let end = clock.monotonic + limit.bounded
-    return try await withThrowingTaskGroup(of: Value?.self) { group in
-      defer { group.cancelAll() }
-      group.addTask { try await body() }
-      group.addTask {
-        var end = end
-        while true {
-          try await clock.sleep(until: end)
-          guard let later = upload?.last.map({ $0 + limit }), later > clock.monotonic else {
-            return nil
-          }
-          end = later
-        }
-      }
-      guard let first = try await group.next(), let value = first else {
-        throw HTTPCacheError.timedOut(limit)
-      }
-      return value
-    }
-  }
-
+  /// The progress of a request's body, on which the time limit of the request depends.
   final class UploadProgress: Sendable {
     private let clock: any LarderClock
     private let state: Mutex<(isReading: Bool, last: Duration?)> = Mutex((false, nil))

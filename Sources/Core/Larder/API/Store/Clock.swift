@@ -20,6 +20,25 @@ extension LarderClock {
     // Sleeps for at most a day at a time, because the system's sleep crashes at durations of about 300,000 million years.
     while monotonic < moment { try await Task.sleep(for: min(moment - monotonic, .days(1))) }
   }
+
+  /// The outcome of `body`. If `body` takes longer than `limit`, cancels `body` and returns the outcome of `otherwise`.
+  package func run<Outcome: Sendable>(
+    within limit: Duration?, _ body: @escaping @Sendable () async throws -> Outcome,
+    else otherwise: @escaping @Sendable () async throws -> Outcome
+  ) async throws -> Outcome {
+    guard let limit else { return try await body() }
+    let end = monotonic + limit.bounded
+    return try await withThrowingTaskGroup(of: Outcome.self) { group in
+      defer { group.cancelAll() }
+      group.addTask { try await body() }
+      group.addTask {
+        try await sleep(until: end)
+        return try await otherwise()
+      }
+      guard let first = try await group.next() else { throw CancellationError() }
+      return first
+    }
+  }
 }
 
 /// The system's own clock.
@@ -88,25 +107,6 @@ struct StoreClock: LarderClock {
   var monotonic: Duration { source.monotonic }
 
   func sleep(until moment: Duration) async throws { try await source.sleep(until: moment) }
-
-  /// The outcome of `body`. If `body` takes longer than `limit`, cancels `body` and returns the outcome of `otherwise`.
-  func run<Outcome: Sendable>(
-    within limit: Duration?, _ body: @escaping @Sendable () async throws -> Outcome,
-    else otherwise: @escaping @Sendable () throws -> Outcome
-  ) async throws -> Outcome {
-    guard let limit else { return try await body() }
-    let end = monotonic + limit.bounded
-    return try await withThrowingTaskGroup(of: Outcome.self) { group in
-      defer { group.cancelAll() }
-      group.addTask { try await body() }
-      group.addTask {
-        try await sleep(until: end)
-        return try otherwise()
-      }
-      guard let first = try await group.next() else { throw CancellationError() }
-      return first
-    }
-  }
 
   /// Milliseconds since 1970. The system's coarse clock may be up to 10 ms behind the exact time.
   @inline(__always)
