@@ -37,11 +37,13 @@
       }
       let message = try Message(request, body: try await body.bytes(upTo: HTTPBody.largestUpload))
       guard await threads.take() else { throw CancellationError() }
-      let reader = try Reader(of: begin(message))
-      while let arrival = try await reader.transfer.next() {
+      // The transfer ends when nobody reads it any more, whether or not the response was read.
+      let reader = EndedOnRelease(try begin(message), end: { $0.abandon() })
+      while let arrival = try await reader.resource.next() {
         switch arrival {
         case .interim(let response): await interim(response)
-        case .head(let response): return (response, HTTPBody(next: { try await reader.next() }))
+        case .head(let response):
+          return (response, HTTPBody(next: { try await reader.resource.nextPiece() }))
         // The head comes before all pieces of the body, so this case does not occur.
         case .piece: break
         }
@@ -61,20 +63,6 @@
         throw CurlError(.other, "the system allows no further thread")
       }
       return transfer
-    }
-  }
-
-  /// The reader of a response. The release of this object ends the transfer, whether or not the response was read.
-  private final class Reader: Sendable {
-    let transfer: Transfer
-
-    init(of transfer: Transfer) { self.transfer = transfer }
-
-    deinit { transfer.abandon() }
-
-    func next() async throws -> [UInt8]? {
-      guard case .piece(let bytes) = try await transfer.next() else { return nil }
-      return bytes
     }
   }
 

@@ -89,6 +89,11 @@
       }
     }
 
+    func nextPiece() async throws -> [UInt8]? {
+      guard case .piece(let bytes) = try await next() else { return nil }
+      return bytes
+    }
+
     /// Ends the transfer. If curl is waiting for the server, the transfer ends up to a second later.
     func abandon() {
       state.withLock { state in

@@ -52,14 +52,15 @@
         throw URLError(.badServerResponse)
       }
       let hasBody = request.method != .head && ![204, 304].contains(answer.statusCode)
-      // A task without a body ends by itself. A cancellation could end its connection, which can be used again.
-      let reader = hasBody ? Reader(of: arrivals) : nil
+      // The release of the body ends the task, whether or not the body was read. But a task without a body ends by itself, and a
+      // cancellation could end its connection, which can be used again.
+      let reader = hasBody ? EndedOnRelease(arrivals, end: { $0.finish(CancellationError()) }) : nil
       guard answer.statusCode < 1_000 else { throw URLError(.badServerResponse) }
       if asksForPlain, hasBody, answer.isCoded, !answer.hasKnownEnd {
         throw URLError(.cannotDecodeRawData)
       }
       try HTTPCacheError.check(fieldCount: answer.allHeaderFields.count)
-      let pieces = HTTPBody(next: { try await (reader?.arrivals ?? arrivals).nextPiece() })
+      let pieces = HTTPBody(next: { try await (reader?.resource ?? arrivals).nextPiece() })
       return (HTTPResponse(answer), pieces)
     }
 
@@ -88,15 +89,6 @@
         return false
       #endif
     }
-  }
-
-  /// The reader of a body. The release of this object ends the task, whether or not the body was read.
-  private final class Reader: Sendable {
-    let arrivals: Arrivals
-
-    init(of arrivals: Arrivals) { self.arrivals = arrivals }
-
-    deinit { arrivals.finish(CancellationError()) }
   }
 
   extension URLError: TransportFailure {

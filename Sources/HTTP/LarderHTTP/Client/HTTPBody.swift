@@ -134,6 +134,19 @@
     }
   }
 
+  /// A resource that ends when the last reference to this object is released, such as the source of a body.
+  package final class EndedOnRelease<Resource: Sendable>: Sendable {
+    package let resource: Resource
+    private let end: @Sendable (Resource) -> Void
+
+    package init(_ resource: Resource, end: @escaping @Sendable (Resource) -> Void) {
+      self.resource = resource
+      self.end = end
+    }
+
+    deinit { end(resource) }
+  }
+
   /// The limit of the memory that a cache uses for all bodies that it is storing.
   final class BufferBudget: Sendable {
     private let limit: Int

@@ -244,16 +244,4 @@
       }
     }
   }
-
-  /// The client's reference to a body. When the client releases this object, the body is abandoned.
-  final class BodyReader: Sendable {
-    let incoming: IncomingBody
-
-    init(_ incoming: IncomingBody) { self.incoming = incoming }
-
-    deinit {
-      let incoming = incoming
-      Task { await incoming.abandon() }
-    }
-  }
 #endif

@@ -106,10 +106,11 @@
       }
       result.remaining = left
       result.isBeingStored = true
-      let reader = BodyReader(incoming)
+      // When the client releases the body, the body is abandoned.
+      let reader = EndedOnRelease(incoming, end: { incoming in Task { await incoming.abandon() } })
       result.body = HTTPBody(
-        count: nil, rewind: { await reader.incoming.rewind($0) },
-        next: { try await reader.incoming.next() })
+        count: nil, rewind: { await reader.resource.rewind($0) },
+        next: { try await reader.resource.next() })
       Task { await pump(body, into: incoming) }
       return result
     }

@@ -61,6 +61,13 @@
 
     public func makeAsyncIterator() -> Iterator { Iterator(walk: self) }
 
+    private typealias Fetch = EndedOnRelease<Task<Page, any Error>>
+
+    /// Begins to fetch a page. The fetch is cancelled when the last reference to the result is released.
+    private func begin(at cursor: Cursor?) -> Fetch {
+      EndedOnRelease(Task { try await fetch(cursor) }, end: { $0.cancel() })
+    }
+
     /// A walk under way.
     public struct Iterator: AsyncIteratorProtocol {
       private let walk: PageWalk
@@ -75,7 +82,7 @@
 
       fileprivate init(walk: PageWalk) {
         self.walk = walk
-        ahead = Fetch(walk, nil)
+        ahead = walk.begin(at: nil)
       }
 
       /// The next page; nil after the last page.
@@ -83,7 +90,11 @@
         while let fetch = ahead {
           let page: Page
           do {
-            page = try await fetch.page()
+            page = try await withTaskCancellationHandler {
+              try await fetch.resource.value
+            } onCancel: {
+              fetch.resource.cancel()
+            }
           } catch let error where walk.isInvalidCursor(error) && !hasMetInvalidCursor && index > 0 {
             hasMetInvalidCursor = true
             begin()
@@ -107,7 +118,7 @@
               .badCursor, "the pages of a listing do not end: page \(index + 1) leads to \(cursor)",
               hint: "report it to the service")
           }
-          ahead = cursor.map { Fetch(walk, $0) }
+          ahead = cursor.map { walk.begin(at: $0) }
           defer { index += 1 }
           return Element(index: index, page: page)
         }
@@ -115,26 +126,7 @@
       }
 
       private mutating func begin() {
-        (cursors, index, version, ahead) = ([], 0, nil, Fetch(walk, nil))
-      }
-    }
-
-    /// The fetch of a page. The fetch begins in `init`, and is cancelled when the last reference to this object is released.
-    private final class Fetch: Sendable {
-      private let task: Task<Page, any Error>
-
-      init(_ walk: PageWalk, _ cursor: Cursor?) {
-        task = Task { try await walk.fetch(cursor) }
-      }
-
-      deinit { task.cancel() }
-
-      func page() async throws -> Page {
-        try await withTaskCancellationHandler {
-          try await task.value
-        } onCancel: {
-          task.cancel()
-        }
+        (cursors, index, version, ahead) = ([], 0, nil, walk.begin(at: nil))
       }
     }
   }
