@@ -49,11 +49,7 @@ import Testing
     let task = Task { try await machines[0].read(slow, for: "b") }
     try await waitUntil { slow.loads == 1 }
     let bulk = Task { try await machines[1].cache.values(for: ["a", "b"], load: source.load) }
-    try await waitUntil {
-      machines[1].clock.advance(by: .milliseconds(20))
-      try await Task.sleep(for: .milliseconds(1))
-      return source.asked == [["a"]]
-    }
+    try await whileTimePasses([machines[1]]) { source.asked == [["a"]] }
     slow.open()
     #expect(try await task.value == "load 1")
     try await whileTimePasses([machines[1]]) { machines[1].shared.statistics.hits == 1 }

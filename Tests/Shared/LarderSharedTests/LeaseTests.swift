@@ -88,10 +88,7 @@ import Testing
     // The server's clock moves by twenty seconds, in steps of one second. The holder renews its lease before each step.
     for _ in 0..<20 {
       let before = tier.requests
-      try await waitUntil {
-        machines[0].clock.advance(by: .milliseconds(200))
-        return tier.requests > before
-      }
+      try await whileTimePasses([machines[0]], by: .milliseconds(200)) { tier.requests > before }
       server.advance(by: .seconds(1))
     }
     #expect(origin.loads == 1)
@@ -213,10 +210,9 @@ import Testing
     try await near.cache.set("new", for: "a")
     let current = Task { try await far.current(Origin())?.value }
     let loads = far.store.engine.loads.running
-    try await waitUntil {
-      // Lets time pass until the call has joined the first load, or has asked the tier in a load of its own.
-      time.advance(by: .milliseconds(1))
-      return loads.callers() > 1 || tier.requests > before + 2
+    // Lets time pass until the call has joined the first load, or has asked the tier in a load of its own.
+    try await whileTimePasses([], time, by: .milliseconds(1)) {
+      loads.callers() > 1 || tier.requests > before + 2
     }
     time.advance(by: .seconds(2))
     #expect(try await current.value == "new")

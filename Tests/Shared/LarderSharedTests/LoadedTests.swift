@@ -30,9 +30,7 @@ import Testing
       #expect(try machine.cache.local.entry(for: "a")?.isNegative == true)
       let only = with(Self.kept) { $0.policy = .cacheOnly }
       #expect(try await ask(machine, origin, only) { _ in .value("wrong") } == nil)
-      let plain = await code {
-        _ = try await machine.cache.result(for: "a", options: only) { "wrong" }
-      }
+      let plain = await code { try await machine.cache.result(for: "a", options: only) { "wrong" } }
       #expect(plain == .notStored)
     }
     #expect(origin.loads == 1 && tier.requests == requests, "the copies answer")
@@ -163,7 +161,7 @@ import Testing
       Loaded("a", metadata: [1]), Loaded("a", tags: (0...Frame.mostTags).map { "\($0)" }),
     ]
     for answer in refused {
-      let error = await code { _ = try await ask(machines[0], origin) { _ in answer } }
+      let error = await code { try await ask(machines[0], origin) { _ in answer } }
       #expect(error == .invalidArgument)
     }
     #expect(try machines[0].copy() == nil)

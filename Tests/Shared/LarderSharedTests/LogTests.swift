@@ -216,10 +216,7 @@ import Testing
     }
     #expect(try next.local.value(for: "a") == "loaded")
     try await writer.cache.set("new", for: "a")
-    try await waitUntil {
-      clock.advance(by: .milliseconds(100))
-      return try next.local.value(for: "a") == nil
-    }
+    try await whileTimePasses([], clock) { try next.local.value(for: "a") == nil }
     #expect(next.shared.statistics.gaps == 0, "the second reader knows how far the first one was")
     #expect(try store.verify().faults == [])
   }
@@ -258,19 +255,14 @@ import Testing
       TextCodec(), in: "prices", shared: Shared(MemoryTier(clock: ManualClock())))
     #expect(cache.copies.standing(limit: .hours(1)) == .disconnected)
     try FileManager.default.removeItem(atPath: path)
-    try await waitUntil {
-      clock.advance(by: .milliseconds(100))
-      return cache.copies.standing(limit: .zero) == .confirmed
-    }
+    try await whileTimePasses([], clock) { cache.copies.standing(limit: .zero) == .confirmed }
   }
 
   /// The positions of the value and the change have the same word, because a word has only 20 bits of the sequence number. Such
   /// positions occur after a server's clock was set back. So a change with an equal word must count as later.
   @Test func aValueIsNotStoredAfterAChangeWhoseWordIsItsOwn() async throws {
-    let tier = MemoryTier()
-    let machine = try Machine(tier)
-    // At its start, the reader replaces all noted positions. The position below must stay, so the test waits for the reader.
-    try await machine.follow(tier)
+    // At its start, the reader replaces all noted positions. The position below must stay, so the reader has already started.
+    let machine = try await startMachines(1).machines[0]
     let key = SharedKey(namespace: "n", bytes: [1])
     let fetched = Position(milliseconds: 1_900_000_000_000, sequence: 2 << 20)
     #expect(machine.copies.isCurrent(key, tags: [], at: fetched))

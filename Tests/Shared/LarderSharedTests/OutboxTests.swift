@@ -113,15 +113,9 @@ import Testing
     let lock = try FileLock(opening: store.path + "/lock.write", in: ForkGuard())
     try lock.wait(lockTimeout: .seconds(10))
     tier.failAll(with: nil)
-    try await waitUntil {
-      clock.advance(by: .milliseconds(100))
-      return shared.statistics.failures >= failures + 5
-    }
+    try await whileTimePasses([], clock) { shared.statistics.failures >= failures + 5 }
     lock.release()
-    try await waitUntil {
-      clock.advance(by: .milliseconds(100))
-      return try cache.copies.outbox.count() == 0
-    }
+    try await whileTimePasses([], clock) { try cache.copies.outbox.count() == 0 }
     let subjects = try await tier.records(after: .zero, waiting: .zero).map(\.subject)
     #expect(subjects == [.nothing, .key(.a)])
   }

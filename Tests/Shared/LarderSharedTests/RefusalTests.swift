@@ -12,8 +12,7 @@ import Testing
     let (machines, tier, _) = try await startMachines(1)
     let (cache, origin, before) = (machines[0].cache, Origin(), tier.requests)
     let options = LoadOptions(tags: (0...Frame.mostTags).map { "t\($0)" })
-    #expect(
-      await code { _ = try await machines[0].read(origin, options: options) } == .invalidArgument)
+    #expect(await code { try await machines[0].read(origin, options: options) } == .invalidArgument)
     #expect(origin.loads == 0 && tier.requests == before, "too many tags are refused")
     let keys = ["", String(repeating: "k", count: Key.longest + 1)]
     for key in keys {
@@ -80,7 +79,7 @@ import Testing
     let cache = machine.store.cache(TextCodec(), in: name, shared: machine.shared)
     #expect(await code { try await cache.set("a", for: "a") } == .invalidArgument)
     #expect(await code { try await cache.clear() } == .invalidArgument)
-    #expect(await code { _ = try await cache.value(for: "a") { "a" } } == .invalidArgument)
+    #expect(await code { try await cache.value(for: "a") { "a" } } == .invalidArgument)
   }
 
   /// Damage may leave a change with a position beyond the log. Every load seems older than that change, but is not repeated.

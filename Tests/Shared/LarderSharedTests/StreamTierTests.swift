@@ -72,10 +72,7 @@ import Testing
     for _ in 0..<100 { await Task.yield() }
     let isEarly = isDone.load(ordering: .sequentiallyConsistent)
     #expect(!isEarly)
-    try await waitUntil {
-      clock.advance(by: .milliseconds(100))
-      return isDone.load(ordering: .sequentiallyConsistent)
-    }
+    try await whileTimePasses([], clock) { isDone.load(ordering: .sequentiallyConsistent) }
     #expect(try await reading.value == [])
   }
 

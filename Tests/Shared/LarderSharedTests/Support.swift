@@ -116,14 +116,14 @@ enum SharedChange: CaseIterable {
   }
 }
 
-/// Waits and lets the clocks of the machines and the server advance, so that the machines' readers look at the log again.
+/// Waits and lets the clocks of the machines and another clock advance, so that the machines' readers look at the log again.
 func whileTimePasses(
-  _ machines: [Machine], _ server: ManualClock? = nil, by step: Duration = .milliseconds(20),
+  _ machines: [Machine], _ clock: ManualClock? = nil, by step: Duration = .milliseconds(20),
   until condition: () async throws -> Bool
 ) async throws {
   try await waitUntil {
     for machine in machines { machine.clock.advance(by: step) }
-    server?.advance(by: step)
+    clock?.advance(by: step)
     try await Task.sleep(for: .milliseconds(1))
     return try await condition()
   }
@@ -148,9 +148,9 @@ func pass(
   for machine in machines { try await machine.follow(tier) }
 }
 
-func code(_ body: () async throws -> Void) async -> LarderError.Code? {
+func code<Value>(_ body: () async throws -> Value) async -> LarderError.Code? {
   do {
-    try await body()
+    _ = try await body()
     return nil
   } catch { return (error as? LarderError)?.code }
 }
