@@ -115,7 +115,7 @@ struct PowerDisk {
         case .makeDirectory: name == ".."
         }
       if item.number < limit, isCovered {
-        Self.carryOut(item, on: &files, &names, &hasDirectory)
+        carryOut(item)
       } else {
         rest.append(item)
       }
@@ -123,13 +123,10 @@ struct PowerDisk {
     pending = rest
   }
 
-  private static func carryOut(
-    _ item: Pending, on files: inout [UInt64: [UInt8]], _ names: inout [String: UInt64],
-    _ hasDirectory: inout Bool
-  ) {
+  private mutating func carryOut(_ item: Pending) {
     switch item.change {
-    case .write(let offset, let bytes, _): put(bytes, at: offset, of: item.inode, in: &files)
-    case .resize(let length): resize(item.inode, to: length, in: &files)
+    case .write(let offset, let bytes, _): put(bytes, at: offset, of: item.inode)
+    case .resize(let length): resize(item.inode, to: length)
     case .create(let name): names[name] = item.inode
     case .rename(let from, let to):
       if let inode = names.removeValue(forKey: from) { names[to] = inode }
@@ -138,7 +135,7 @@ struct PowerDisk {
     }
   }
 
-  private static func resize(_ inode: UInt64, to length: Int, in files: inout [UInt64: [UInt8]]) {
+  private mutating func resize(_ inode: UInt64, to length: Int) {
     let count = files[inode]?.count ?? 0
     if length < count {
       files[inode]!.removeLast(count - length)
@@ -147,30 +144,28 @@ struct PowerDisk {
     }
   }
 
-  private static func put(
-    _ bytes: ArraySlice<UInt8>, at offset: Int, of inode: UInt64, in files: inout [UInt64: [UInt8]]
-  ) {
+  private mutating func put(_ bytes: ArraySlice<UInt8>, at offset: Int, of inode: UInt64) {
     if offset + bytes.count > files[inode]?.count ?? 0 {
-      resize(inode, to: offset + bytes.count, in: &files)
+      resize(inode, to: offset + bytes.count)
     }
     files[inode]!.replaceSubrange(offset..<offset + bytes.count, with: bytes)
   }
 
   /// One possible state of the disk. Nil if the directory of the store is not on the disk.
   func image(_ luck: Luck, _ random: inout SeededRNG) -> [String: [UInt8]]? {
-    var (files, names, hasDirectory) = (files, names, hasDirectory)
+    var disk = self
     let mayBeLonger = Bool.random(using: &random)
     let end = Int(
       Double(pending.count) * { if case .prefix(let part) = luck { part } else { 1 } }())
     for (index, item) in pending.enumerated() {
       if case .write(let offset, let bytes, let isSynced) = item.change {
         if isSynced {
-          Self.put(bytes, at: offset, of: item.inode, in: &files)
+          disk.put(bytes, at: offset, of: item.inode)
           continue
         }
         // The new length of the file may have reached the disk without the written bytes.
-        if mayBeLonger, offset + bytes.count > files[item.inode]?.count ?? 0 {
-          Self.resize(item.inode, to: offset + bytes.count, in: &files)
+        if mayBeLonger, offset + bytes.count > disk.files[item.inode]?.count ?? 0 {
+          disk.resize(item.inode, to: offset + bytes.count)
         }
         if case .sectors(let chance) = luck {
           var start = offset
@@ -178,7 +173,7 @@ struct PowerDisk {
             let stop = min((start / Self.sector + 1) * Self.sector, offset + bytes.count)
             if Double.random(in: 0..<1, using: &random) < chance {
               let part = bytes[bytes.startIndex + start - offset..<bytes.startIndex + stop - offset]
-              Self.put(part, at: start, of: item.inode, in: &files)
+              disk.put(part, at: start, of: item.inode)
             }
             start = stop
           }
@@ -193,10 +188,9 @@ struct PowerDisk {
           Double.random(in: 0..<1, using: &random) < chance
         case .prefix: index < end
         }
-      if arrives { Self.carryOut(item, on: &files, &names, &hasDirectory) }
+      if arrives { disk.carryOut(item) }
     }
-    guard hasDirectory else { return nil }
-    return names.mapValues { files[$0] ?? [] }
+    return disk.hasDirectory ? disk.names.mapValues { disk.files[$0] ?? [] } : nil
   }
 
   static func luck(_ random: inout SeededRNG) -> Luck {
