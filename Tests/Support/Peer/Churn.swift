@@ -97,12 +97,9 @@ package struct Churn {
 
   package func isIntact() throws -> Bool {
     let read = try environment.beginRead()
-    for key in Self.keys {
+    return try Self.keys.allSatisfy { key in
       let expected = model[key].map { Fixture.filling($0.number, count: $0.size) }
-      guard try read.copy(Fixture.bytes(author) + Fixture.bytes(key)) == expected else {
-        return false
-      }
+      return try read.copy(Fixture.bytes(author) + Fixture.bytes(key)) == expected
     }
-    return true
   }
 }

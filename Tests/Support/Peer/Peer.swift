@@ -15,42 +15,34 @@ import Synchronization
   /// Stores that live to the end of the process, like globals of `main.swift`.
   static let kept = Mutex<[Store]>([])
 
-  private static let scenarios: [String: @Sendable (Peer) throws -> Void] = [
-    "batches": { try $0.writeBatches() }, "buffered": { try $0.writeBuffered() },
-    "count": { try $0.countUp() }, "churn": { try $0.churn() }, "commands": { try $0.obey() },
-    "churn-in-limit": { try $0.churnInLimit() }, "compact": { try $0.compact() },
-    "crowd": { try $0.crowd() }, "damage": { try $0.openDamaged() },
-    "damage-cases": { try $0.damageCases() }, "damage-trials": { try $0.damageTrials() },
-    "descriptors": { try $0.listDescriptors() }, "fail-meta": { try $0.failMetaWrite() },
-    "refuse-buffer-commit": { try $0.refuseBufferCommit() },
-    "fail-sync-at-closing": { try $0.failSyncAtClosing() }, "fill": { try $0.fill() },
-    "fork": { try $0.fork() }, "fork-beside-threads": { try $0.forkBesideThreads() },
-    "fork-in-read": { try $0.forkInRead() }, "fork-in-write": { try $0.forkInWrite() },
-    "fork-with-limit": { try $0.forkWithLimit() }, "fork-with-number": { try $0.forkWithNumber() },
-    "fork-with-temporary": { try $0.forkWithTemporary() }, "grow": { try $0.grow() },
-    "http-hits": { try $0.hitHTTP() }, "http": { try $0.cacheHTTP() },
-    "fill-in-little-space": { try $0.fillInLittleSpace() },
-    "fork-while-loading": { try $0.forkWhileLoading() },
-    "fork-while-writing": { try $0.forkWhileWriting() }, "hold": { try $0.hold() },
-    "large": { try $0.fillLarge() }, "limits": { try $0.changeWithinLimits() },
-    "lock": { try $0.holdLock() }, "make": { try $0.makeStore() },
-    "lose-locks": { try $0.loseLocks() }, "no-room-for-limit": { try $0.limitWithoutRoom() },
-    "no-room": { try $0.growWithoutRoom() }, "larder-fill": { try $0.fillStore() },
-    "larder-globals": { try $0.keepStores() }, "load": { try $0.loadOne() },
-    "load-bulk": { try $0.loadBulk() }, "load-many": { try $0.loadMany() },
-    "larder-hold": { try $0.holdMoment() }, "hold-write": { try $0.holdWrite() },
-    "larder": { try $0.openStore() }, "number": { try $0.number() },
-    "pop-buffered": { try $0.popBuffered() }, "power": { try $0.power() },
-    "power-group": { try $0.powerGroup() }, "queue": { try $0.queueUp() },
-    "race": { try $0.race() }, "operate": { try $0.operate() },
-    "read-without-permission": { try $0.readWithoutPermission() },
-    "standard-descriptors": { try $0.recordStandardDescriptors() },
-    "starvation-trials": { try $0.starvationTrials() }, "starved-client": { try $0.actStarved() },
-    "starved": { try $0.writeStarved() }, "write-and-stay": { try $0.writeAndStay() },
-    "write-without-descriptors": { try $0.writeWithoutDescriptors() }, "read": { try $0.read() },
-    "sync-words": { try $0.obeySyncWords() }, "remove-and-load": { try $0.removeAndLoad() },
-    "use": { try $0.useEntries() }, "watch": { try $0.watch() }, "words": { try $0.shareWords() },
-    "write": { try $0.writeEntries() },
+  private static let scenarios: [String: @Sendable (Peer) -> () throws -> Void] = [
+    "batches": Peer.writeBatches, "buffered": Peer.writeBuffered, "count": Peer.countUp,
+    "churn": Peer.churn, "commands": Peer.obey, "churn-in-limit": Peer.churnInLimit,
+    "compact": Peer.compact, "crowd": Peer.crowd, "damage": Peer.openDamaged,
+    "damage-cases": Peer.damageCases, "damage-trials": Peer.damageTrials,
+    "descriptors": Peer.listDescriptors, "fail-meta": Peer.failMetaWrite,
+    "refuse-buffer-commit": Peer.refuseBufferCommit, "fail-sync-at-closing": Peer.failSyncAtClosing,
+    "fill": Peer.fill, "fork": Peer.fork, "fork-beside-threads": Peer.forkBesideThreads,
+    "fork-in-read": Peer.forkInRead, "fork-in-write": Peer.forkInWrite,
+    "fork-with-limit": Peer.forkWithLimit, "fork-with-number": Peer.forkWithNumber,
+    "fork-with-temporary": Peer.forkWithTemporary, "grow": Peer.grow, "http-hits": Peer.hitHTTP,
+    "http": Peer.cacheHTTP, "fill-in-little-space": Peer.fillInLittleSpace,
+    "fork-while-loading": Peer.forkWhileLoading, "fork-while-writing": Peer.forkWhileWriting,
+    "hold": Peer.hold, "large": Peer.fillLarge, "limits": Peer.changeWithinLimits,
+    "lock": Peer.holdLock, "make": Peer.makeStore, "lose-locks": Peer.loseLocks,
+    "no-room-for-limit": Peer.limitWithoutRoom, "no-room": Peer.growWithoutRoom,
+    "larder-fill": Peer.fillStore, "larder-globals": Peer.keepStores, "load": Peer.loadOne,
+    "load-bulk": Peer.loadBulk, "load-many": Peer.loadMany, "larder-hold": Peer.holdMoment,
+    "hold-write": Peer.holdWrite, "larder": Peer.openStore, "number": Peer.number,
+    "pop-buffered": Peer.popBuffered, "power": Peer.power, "power-group": Peer.powerGroup,
+    "queue": Peer.queueUp, "race": Peer.race, "operate": Peer.operate,
+    "read-without-permission": Peer.readWithoutPermission,
+    "standard-descriptors": Peer.recordStandardDescriptors,
+    "starvation-trials": Peer.starvationTrials, "starved-client": Peer.actStarved,
+    "starved": Peer.writeStarved, "write-and-stay": Peer.writeAndStay,
+    "write-without-descriptors": Peer.writeWithoutDescriptors, "read": Peer.read,
+    "sync-words": Peer.obeySyncWords, "remove-and-load": Peer.removeAndLoad, "use": Peer.useEntries,
+    "watch": Peer.watch, "words": Peer.shareWords, "write": Peer.writeEntries,
   ]
 
   static func main() {
@@ -59,7 +51,7 @@ import Synchronization
       endWithUsage(scenarios.keys.sorted().joined(separator: "|"))
     }
     do {
-      try scenario(Peer(store: words[2], arguments: Array(words.dropFirst(2))))
+      try scenario(Peer(store: words[2], arguments: Array(words.dropFirst(2))))()
     } catch let error as OpenError {
       say("refused \(error.kind)")
       exit(2)

@@ -61,10 +61,9 @@ extension Peer {
 /// Batches whose changes depend only on their numbers, so the last number determines the contents of a store.
 package enum PowerWork {
   package static func options(boot: Int) -> Store.Options {
-    var options = Store.Options()
-    options.checkpointInterval = .milliseconds(5)
-    options.hooks.boot = BootIdentity(1, UInt64(boot))
-    return options
+    with(Store.Options(checkpointInterval: .milliseconds(5))) {
+      $0.hooks.boot = BootIdentity(1, UInt64(boot))
+    }
   }
 
   package struct Place: Hashable, Sendable {
@@ -86,8 +85,7 @@ package enum PowerWork {
     if number % 41 == 0 { return [.clear("b")] }
     return (0..<Int.random(in: 1...6, using: &random)).map { index in
       let place = Place(
-        namespace: namespaces.randomElement(using: &random)!,
-        key: Int.random(in: 0..<40, using: &random))
+        namespace: namespaces.randomElement(using: &random)!, key: random.next(in: 0..<40))
       let count =
         switch Int.random(in: 0..<100, using: &random) {
         case ..<18: -1

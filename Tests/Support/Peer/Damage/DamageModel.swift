@@ -30,11 +30,6 @@ struct DamageModel {
     return head + (0..<size).map { UInt8(truncatingIfNeeded: $0 &* version &+ key.utf8.count) }
   }
 
-  mutating func next() -> Int {
-    version += 1
-    return version
-  }
-
   /// Notes a change. `isCertain` is false for a change with an unknown outcome.
   mutating func note(_ key: String, _ version: Int, isCertain: Bool) {
     if isCertain { possible[key] = [version] } else { possible[key, default: [0]].insert(version) }
@@ -75,13 +70,13 @@ struct DamageModel {
               try batch.remove(key, from: store.namespace(name))
               model.note(full, 0, isCertain: true)
             } else {
-              let version = model.next()
+              model.version += 1
               var attributes = EntryAttributes(
                 expires: random.chance(percent: 50) ? .after(.hours(1000)) : nil)
               if random.chance(percent: 20) { attributes.tags = ["tag\(random.next(in: 0..<5))"] }
-              let value = Self.value(of: full, version: version)
+              let value = Self.value(of: full, version: model.version)
               try batch.set(value, for: key, in: store.namespace(name), attributes)
-              model.note(full, version, isCertain: true)
+              model.note(full, model.version, isCertain: true)
             }
           }
         }

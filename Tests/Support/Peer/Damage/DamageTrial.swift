@@ -81,9 +81,7 @@ struct DamageTally {
   }
 
   mutating func run(_ path: String, durability: Durability, seed: UInt64) {
-    var options = Store.Options()
-    options.create = false
-    options.lockTimeout = .seconds(2)
+    let options = Store.Options(create: false, lockTimeout: .seconds(2))
     guard let store = attempt("open", { try Store(at: path, options: options) }) else {
       refused = true
       return
@@ -109,11 +107,8 @@ struct DamageTally {
   private mutating func attempt<Result>(_ what: String, _ body: () throws -> Result) -> Result? {
     do { return try body() } catch let error as LarderError {
       errors[error.code.rawValue, default: 0] += 1
-      return nil
-    } catch {
-      wrong.append("\(what) threw \(type(of: error)) \(error)")
-      return nil
-    }
+    } catch { wrong.append("\(what) threw \(type(of: error)) \(error)") }
+    return nil
   }
 
   private mutating func check(_ value: [UInt8]?, _ full: String, _ way: String) {
@@ -181,8 +176,7 @@ struct DamageTally {
       unwritten.remove(full)
       switch random.next(in: 0..<40) {
       case 0:
-        let done = attempt("purge") { try store.purge() } != nil
-        if done { written += 1 }
+        if attempt("purge", { try store.purge() }) != nil { written += 1 }
       case 1:
         model.noteAllMayBeGone()
         unwritten = []

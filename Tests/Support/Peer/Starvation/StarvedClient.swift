@@ -66,9 +66,8 @@ extension Peer {
   func actStarved() throws {
     let shortage = value(0) { Shortage(rawValue: $0) }
     try shortage.begin(argument(1))
-    var options = Store.Options()
-    options.durability = value(2) { Durability(rawValue: $0) }
-    options.lockTimeout = .seconds(5)
+    let options = Store.Options(
+      lockTimeout: .seconds(5), durability: value(2) { Durability(rawValue: $0) })
     guard let opened = attempt({ try Store(at: store, options: options) }) else {
       return Peer.say("end")
     }
