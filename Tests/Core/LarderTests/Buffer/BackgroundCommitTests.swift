@@ -118,8 +118,7 @@ import Testing
     } then: { store, notes in
       try notes.set("record", for: "d")
       #expect(throws: Stop.self) {
-        try store.engine.commitRethrowing(.background(lockTimeout: .seconds(5))) { _ in throw Stop()
-        }
+        try store.engine.commitRethrowing(.background(lockTimeout: .ample)) { _ in throw Stop() }
       }
       let buffer = store.engine.reader.buffer!
       #expect(buffer.state.hasOlder && !buffer.state.isFrozen)
@@ -195,8 +194,7 @@ import Testing
     } then: { store, notes in
       try notes.set("record", for: "c")
       #expect(throws: Stop.self) {
-        try store.engine.commitRethrowing(.background(lockTimeout: .seconds(5))) { _ in throw Stop()
-        }
+        try store.engine.commitRethrowing(.background(lockTimeout: .ample)) { _ in throw Stop() }
       }
       try store.write { batch in
         #expect(try batch.value(for: "a", in: notes) == Array("later".utf8))

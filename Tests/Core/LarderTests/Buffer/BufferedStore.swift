@@ -8,13 +8,10 @@ import Testing
 
 /// Stores whose single writes are appended to the write buffer.
 enum BufferedStore {
-  static func options(
-    _ size: Int = 256 << 10, _ durability: Durability? = nil, readOnly: Bool = false
-  ) -> Store.Options {
-    var options = Store.Options(
-      readOnly: readOnly, durability: durability, checkpointInterval: .seconds(3600))
-    options.writeBuffer = size
-    return options
+  static func options(_ size: Int = 256 << 10, readOnly: Bool = false) -> Store.Options {
+    TestSupport.with(Store.Options(readOnly: readOnly, checkpointInterval: .seconds(3600))) {
+      $0.writeBuffer = size
+    }
   }
 
   /// Calls `body` with a store that knows the namespace `notes`, so the next `set` is appended to the write buffer.

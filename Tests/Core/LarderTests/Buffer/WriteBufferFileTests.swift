@@ -20,9 +20,7 @@ import Testing
   }
 
   private func hasty(readOnly: Bool = false) -> Store.Options {
-    var options = BufferedStore.options(readOnly: readOnly)
-    options.lockTimeout = .milliseconds(100)
-    return options
+    with(BufferedStore.options(readOnly: readOnly)) { $0.lockTimeout = .milliseconds(100) }
   }
 
   enum Harm: CaseIterable {
@@ -142,14 +140,10 @@ import Testing
     if how == "sync" { try store.sync() }
     if how == "close" { try store.close() }
     if how == "timer" { timer.runOut() }
-    let cut = directory.path + "/cut"
-    try makePrivateDirectory(cut)
-    for file in ["data.mdb", "recovery"] {
-      try FileManager.default.copyItem(atPath: path + "/" + file, toPath: cut + "/" + file)
-    }
+    try directory.copy(from: "s", to: "cut")
     if how != "close" { try store.close() }
     options.hooks.boot = BootIdentity(9, 2)
-    let recovered = try Store(at: cut, options: options).namespace("notes")
+    let recovered = try Store(at: directory.path + "/cut", options: options).namespace("notes")
     #expect(try recovered.text("k") == (how == "nothing" ? "data" : "record"))
     try recovered.store.verifyAndClose()
   }

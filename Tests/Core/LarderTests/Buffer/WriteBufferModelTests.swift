@@ -12,22 +12,18 @@ import Testing
         let clock = ManualClock()
         let meanwhile = Meanwhile()
         let stores = try [256 << 10, 0].map { bytes in
-          var options = BufferedStore.options()
+          var options = BufferedStore.options(bytes)
           options.hooks.besideCommit = meanwhile.run
-          options.writeBuffer = bytes
           options.clock = clock
           return try Store(at: path + "/\(bytes)", options: options)
         }
         for step in 0..<400 {
-          let choice = (
-            Int.random(in: 0..<100, using: &random), Int.random(in: 0..<12, using: &random)
-          )
-          let size = Int.random(in: 0..<40, using: &random)
-          let later = (0..<Int.random(in: 0..<6, using: &random)).map { _ in
+          let choice = (random.next(in: 0..<100), random.next(in: 0..<12))
+          let size = random.next(in: 0..<40)
+          let later = (0..<random.next(in: 0..<6)).map { _ in
             Write(
-              kind: Int.random(in: 0..<4, using: &random),
-              key: Self.key(Int.random(in: 0..<12, using: &random)),
-              size: Int.random(in: 0..<40, using: &random))
+              kind: random.next(in: 0..<4), key: Self.key(random.next(in: 0..<12)),
+              size: random.next(in: 0..<40))
           }
           let answers = try stores.map { store in
             if (1..<8).contains(choice.0) { meanwhile.prepare(later, in: store) }
