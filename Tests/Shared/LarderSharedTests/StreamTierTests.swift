@@ -76,6 +76,14 @@ import Testing
     #expect(try await reading.value == [])
   }
 
+  /// A key of another program has the name of a lease, but never expires. Callers must wait before they ask the server again.
+  @Test func aLeaseWithoutAnEndIsHeldForLong() async throws {
+    let sender = Replies(replies: ["EVAL": .list([.number(3), .number(-1)])])
+    let answer = try await StreamTier(sender, application: "test").acquire(
+      key, rejecting: nil, as: LeaseToken(), for: .seconds(3))
+    #expect(answer == .held(.seconds(60)))
+  }
+
   @Test func repliesThatDoNotComeMakeTheNextOnesShorter() {
     let size = ReplySize()
     let most = size.records
@@ -129,19 +137,6 @@ import Testing
       default: .list((0..<rng.next(in: 0..<4)).map { _ in reply(&rng, depth: depth + 1) })
       }
     }
-  }
-
-  private struct OneReply: CommandSender {
-    let reply: Reply
-    func send(_ command: Command) async throws(LarderError) -> Reply { reply }
-  }
-
-  /// A key of another program has the name of a lease, but never expires. Callers must wait before they ask the server again.
-  @Test func aLeaseWithoutAnEndIsHeldForLong() async throws {
-    let sender = OneReply(reply: .list([.number(3), .number(-1)]))
-    let answer = try await StreamTier(sender, application: "test").acquire(
-      SharedKey(namespace: "n", bytes: [1]), rejecting: nil, as: LeaseToken(), for: .seconds(3))
-    #expect(answer == .held(.seconds(60)))
   }
 
   @Test func randomRepliesNeverTrapAndTheLoadRuns() async throws {
