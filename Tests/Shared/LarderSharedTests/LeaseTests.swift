@@ -48,7 +48,6 @@ import Testing
   @Test(arguments: [RequestPolicy.standard, .cacheElseLoad])
   func aValueNearItsExpiryIsLoadedInAdvanceByOneMachine(_ policy: RequestPolicy) async throws {
     let (machines, tier, server) = try await startMachines(2)
-    let origin = Origin()
     let options = LoadOptions(
       policy: policy, expires: .after(.minutes(1)), refreshAhead: .minutes(2), waitsForCommit: true)
     for machine in machines {
@@ -64,7 +63,6 @@ import Testing
 
   @Test func aMachineWithoutACopyDoesNotWaitForALoadInAdvance() async throws {
     let (machines, tier, server) = try await startMachines(2)
-    let origin = Origin()
     let options = LoadOptions(
       expires: .after(.minutes(1)), refreshAhead: .seconds(20), waitsForCommit: true)
     _ = try await machines[0].read(origin, options: options)

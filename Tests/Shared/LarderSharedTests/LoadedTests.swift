@@ -104,15 +104,13 @@ import Testing
 
   /// The entry expires and is purged during the load without the tier. The value must keep its tags nevertheless.
   @Test func `an unchanged value keeps its own lifetime where the rules have none`() async throws {
-    let server = ManualClock()
-    let tier = MemoryTier(clock: server)
-    let machine = try Machine(tier, rules: Rules())
+    let (machines, tier, server) = try await startMachines(1, rules: Rules())
+    let machine = machines[0]
     let first = Loaded("first", expires: .after(.minutes(1)), stale: .hours(1), tags: ["t"])
-    try await machine.follow(tier)
     _ = try await machine.cache.result(for: "a", options: .committed) { _ in first }
     let revalidate = with(LoadOptions.committed) { $0.policy = .revalidate }
     for isCut in [false, true] {
-      try await pass(.minutes(2), server, [machine], tier)
+      try await pass(.minutes(2), server, machines, tier)
       if isCut { try await machine.cutOff() }
       _ = try await machine.cache.result(for: "a", options: revalidate) { _ in
         if isCut {

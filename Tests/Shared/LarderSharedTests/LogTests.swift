@@ -261,7 +261,7 @@ import Testing
   /// The positions of the value and the change have the same word, because a word has only 20 bits of the sequence number. Such
   /// positions occur after a server's clock was set back. So a change with an equal word must count as later.
   @Test func aValueIsNotStoredAfterAChangeWhoseWordIsItsOwn() async throws {
-    // At its start, the reader replaces all noted positions. The position below must stay, so the reader has already started.
+    // At its start, the reader replaces all noted positions. The position below must stay, so it comes later.
     let machine = try await startMachines(1).machines[0]
     let key = SharedKey(namespace: "n", bytes: [1])
     let fetched = Position(milliseconds: 1_900_000_000_000, sequence: 2 << 20)

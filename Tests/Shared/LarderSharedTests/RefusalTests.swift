@@ -49,14 +49,12 @@ import Testing
   }
 
   @Test func aValueThatTheNamespaceRefusesIsNotSet() async throws {
-    let tier = MemoryTier(clock: ManualClock())
-    let machine = try Machine(tier, rules: Rules(largestValue: 10))
-    try await machine.follow(tier)
+    let (machines, tier, _) = try await startMachines(1, rules: Rules(largestValue: 10))
     let before = tier.requests
     let long = String(repeating: "x", count: 11)
-    #expect(await code { try await machine.cache.set(long, for: "a") } == .overLimit)
+    #expect(await code { try await machines[0].cache.set(long, for: "a") } == .overLimit)
     #expect(tier.requests == before)
-    let result = try await machine.cache.result(for: "a") { long }
+    let result = try await machines[0].cache.result(for: "a") { long }
     #expect(result.value == long && (result.error as? LarderError)?.code == .overLimit)
   }
 

@@ -134,25 +134,23 @@ import Testing
   /// The server's new log has lower positions than the fetched value, so its records cannot show that the value is old.
   @Test func aFetchOfALostHistoryIsNotStored() async throws {
     let (machines, tier, _) = try await startMachines(2)
-    let copies = machines[0].copies
     for _ in 0..<5 { try await machines[1].cache.set("old", for: "a") }
     try await machines[0].follow(tier)
     let fetched = try #require(try await tier.fetch(.a, tags: []))
-    let ticket = try copies.ticket()
+    let ticket = try machines[0].copies.ticket()
     tier.failOver(to: MemoryTier().image)
     try await whileTimePasses(machines) { machines[0].shared.statistics.gaps == 1 }
     try await machines[0].follow(tier)
-    #expect(copies.isCurrent(.a, tags: [], at: fetched.head))
+    #expect(machines[0].copies.isCurrent(.a, tags: [], at: fetched.head))
     #expect(try await !machines[0].mayStore(fetched, ticket))
   }
 
   /// Two loads without a change between them give values of the same version. Only the value of the later load may be stored.
   @Test func anOlderFillDoesNotReplaceANewerOne() async throws {
     let (machines, tier, _) = try await startMachines(1)
-    let copies = machines[0].copies
     #expect(try await machines[0].read(origin) == "load 1")
     let first = try #require(try await tier.fetch(.a, tags: []))
-    let ticket = try copies.ticket()
+    let ticket = try machines[0].copies.ticket()
     let reload = LoadOptions(policy: .reload, waitsForCommit: true)
     #expect(try await machines[0].read(origin, options: reload) == "load 2")
     let second = try #require(try await tier.fetch(.a, tags: []))

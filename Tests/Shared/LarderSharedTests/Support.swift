@@ -12,11 +12,12 @@ final class Machine: Sendable {
   let cache: SharedCache<String>
   let link: TierLink
   var shared: Shared { cache.shared }
+  static let rules = Rules(expires: .after(.minutes(10)), stale: .hours(1))
 
   /// - Parameter now: the time at which the manual clock begins. Nil means the default time of the clock.
   init(
     _ tier: MemoryTier, at now: Timestamp? = nil, options: SharedOptions = SharedOptions(),
-    rules: Rules = Rules(expires: .after(.minutes(10)), stale: .hours(1))
+    rules: Rules = Machine.rules
   ) throws {
     let clock = now.map { ManualClock(now: $0) } ?? ManualClock()
     store = try Store.temporary(options: Store.Options(clock: clock))
@@ -131,11 +132,11 @@ func whileTimePasses(
 
 /// Machines over one tier, whose server has its own clock. Each machine has read the log of the tier.
 func startMachines(
-  _ count: Int, options: SharedOptions = SharedOptions()
+  _ count: Int, options: SharedOptions = SharedOptions(), rules: Rules = Machine.rules
 ) async throws -> (machines: [Machine], tier: MemoryTier, server: ManualClock) {
   let server = ManualClock()
   let tier = MemoryTier(clock: server)
-  let machines = try (0..<count).map { _ in try Machine(tier, options: options) }
+  let machines = try (0..<count).map { _ in try Machine(tier, options: options, rules: rules) }
   for machine in machines { try await machine.follow(tier) }
   return (machines, tier, server)
 }

@@ -6,8 +6,7 @@ import TestSupport
 extension Peer {
   func openStore() throws {
     do throws(LarderError) {
-      let opened = try Store(at: store)
-      try opened.close()
+      try Store(at: store).close()
       Peer.say("opened")
     } catch { Peer.say("refused \(error.code.rawValue)") }
   }
