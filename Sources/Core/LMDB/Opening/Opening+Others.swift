@@ -23,8 +23,7 @@ extension Opening {
   }
 
   /// Throws if lock.mdb does not have the number of the newest commit at the right place. Then another program has changed a file,
-  /// or the other processes run on another kind of processor, where LMDB's locks have another size, and LMDB would write over these
-  /// locks.
+  /// or the other processes run on another kind of processor, with locks of another size, over which LMDB would write.
   private func checkLayout(of table: borrowing FileDescriptor) throws(LMDBError) {
     // Other commits may come between these lines, and a killed writer may not have published the newest commit. If the data file
     // is too short, a later check reports that.
