@@ -201,7 +201,8 @@ import Testing
     let keys = (0..<10).map { "\($0)" } + ["none", "bad"]
     let prefetch = try boards.prefetch(keys, inBatchesOf: 5, load: load)
     #expect(await prefetch.finish() == .init(present: 2, loaded: 9, failed: 1))
-    #expect(asked.withLock { $0 } == [["0", "2", "3"], ["5", "6", "7", "8", "9"], ["none", "bad"]])
+    #expect(
+      asked.withLock { $0 } == [["0", "2", "3"], ["5", "6", "7", "8", "9"], ["none", "bad"]])
     #expect(throws: LarderError.self) { try boards.prefetch(keys, inBatchesOf: 0, load: load) }
   }
 
