@@ -79,7 +79,6 @@ import Testing
     try await waitUntil { machines[0].store.engine.loads.running.callers() == 10 }
     source.origin.open()
     for task in tasks { #expect(try await task.value == [nil]) }
-    #expect(source.asked.count == 1)
   }
 
   @Test func `an error of one key and an absent one leave the others their values`() async throws {
