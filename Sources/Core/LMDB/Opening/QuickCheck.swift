@@ -50,7 +50,7 @@ struct QuickCheck: PageOpener {
   private static func open(_ path: String) throws(OpenError) -> (map: DataMap, size: Int) {
     let (head, size) = try OpenError.wrapping(path: path) { () throws(LMDBError) in
       let file = try FileDescriptor(opening: path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
-      return (try file.contents(at: 0, count: MetaPage.size), file.size)
+      return (try file.contents(at: 0, count: MetaPage.size), try file.size())
     }
     if MetaPage.isOfLMDB1(head) { throw OpenError(.otherLMDB, path: path) }
     guard head.count == MetaPage.size, head.u32(MetaPage.Offset.mark) == MetaPage.magic else {

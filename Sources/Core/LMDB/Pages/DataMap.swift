@@ -23,7 +23,7 @@ import Synchronization
   init?(path: String, pageSize: Int) throws(LMDBError) {
     guard (512...32_768).contains(pageSize), pageSize.nonzeroBitCount == 1 else { return nil }
     let file = try FileDescriptor(opening: path, O_RDONLY | O_NOFOLLOW)
-    let first = try Self.map(file.number, size: file.size)
+    let first = try Self.map(file.number, size: file.size())
     self.pageSize = pageSize
     shift = pageSize.trailingZeroBitCount
     unsafe start = first.start
@@ -59,7 +59,7 @@ import Synchronization
 
   /// All complete pages of the file. If `fileSize` is nil, asks the system for the size.
   func filePages(fileSize: Int? = nil) throws(LMDBError) -> PageTable {
-    guard let size = fileSize ?? file.status.map({ Int($0.st_size) }) else { throw .last }
+    let size = if let fileSize { fileSize } else { try file.size() }
     let number = file.number
     return try mappings.withLock { mappings throws(LMDBError) in
       if mappings[mappings.count - 1].length < size {

@@ -24,7 +24,10 @@ package struct FileDescriptor: ~Copyable, Sendable {
 
   package var status: stat? { FileStatus.of(number) }
 
-  package var size: Int { status.map { Int($0.st_size) } ?? 0 }
+  package func size() throws(SystemError) -> Int {
+    guard let status else { throw .last }
+    return Int(status.st_size)
+  }
 
   /// Reads up to `count` bytes; the result is shorter only at the end of the file.
   package func contents(at offset: Int, count: Int) throws(SystemError) -> [UInt8] {

@@ -201,8 +201,7 @@ extension Statistics.Namespace {
 }
 
 extension Store.Namespace {
-  /// Sets the counts of this namespace's reads and removals to zero, like ``Store/resetStatistics()``. Throws
-  /// ``LarderError/Code/noSuchNamespace`` if the namespace does not exist.
+  /// ``Store/resetStatistics()`` of this namespace. Throws ``LarderError/Code/noSuchNamespace`` for a missing namespace.
   public func resetStatistics() throws(LarderError) {
     try store.checkWritable()
     try engine.commit { batch in

@@ -56,12 +56,12 @@ struct ZoneRules: Sendable, Hashable {
     for directory in directories {
       // Skips pipes and devices, because a read of such a file may never end.
       guard let file = FileDescriptor.reading(directory + "/" + name),
-        let status = file.status, status.isRegularFile
+        let status = file.status, status.isRegularFile, let size = try? file.size()
       else { continue }
-      guard file.size <= largestFile else {
+      guard size <= largestFile else {
         throw unknown(name, "\(directory)/\(name) is too large to be one")
       }
-      do { return try ZoneRules(file: file.contents(at: 0, count: file.size)) } catch {
+      do { return try ZoneRules(file: file.contents(at: 0, count: size)) } catch {
         let reason = (error as? Flaw)?.reason ?? "\(error)"
         throw unknown(name, "\(directory)/\(name) cannot be used: \(reason)")
       }

@@ -31,8 +31,7 @@ public struct Change: Sendable, Hashable {
   public var key: Key?
   /// Whether the key has more bytes than ``key``.
   public var isKeyCut = false
-  /// The bytes of the value before the change, or of all values of a cleared namespace. Nil if there was no value, or if the
-  /// record was damaged.
+  /// The size of the value before the change, or of all values of a cleared namespace. Nil for no value or a damaged record.
   public var sizeBefore: Int?
   /// The bytes of the value after the change; nil if there is no value.
   public var sizeAfter: Int?

@@ -79,8 +79,7 @@ struct Ledger {
     }
   }
 
-  /// Replaces the weight of an old entry by the weight of the new entry; nil means that there is no such entry. `reason` says
-  /// why the old value is removed, or is nil if the removal is not counted.
+  /// Replaces the weight of an old entry by the weight of a new entry; nil means none. Without `reason` no removal counts.
   mutating func charge(
     _ old: EntryWeight?, _ new: EntryWeight?, to id: NamespaceID,
     removing reason: RemovalReason? = nil
