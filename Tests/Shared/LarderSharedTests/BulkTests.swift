@@ -74,11 +74,15 @@ import Testing
     try await machines[0].cutOff()
     source.origin.close()
     let tasks = (0..<10).map { _ in
-      Task { try await machines[0].cache.values(for: ["none"], load: source.load) }
+      Task {
+        try await machines[0].cache.values(
+          for: ["none"], options: LoadOptions(policy: .revalidate), load: source.load)
+      }
     }
     try await waitUntil { machines[0].store.engine.loads.running.callers() == 10 }
     source.origin.open()
     for task in tasks { #expect(try await task.value == [nil]) }
+    #expect(source.asked.count == 1)
   }
 
   @Test func `an error of one key and an absent one leave the others their values`() async throws {

@@ -36,11 +36,11 @@ extension Checkpoints {
 
   /// Called after each write, also after an error. If there is no timer thread, the write makes the checkpoint, and releases the
   /// pin, which would prevent the reuse of pages while this process is idle. The caller owns the writer lock.
-  func makeWithoutTimer() {
+  func makeWithoutTimer(lockTimeout: Duration) {
     guard timer == nil, handle.isOpen else { return }
     // An error is ignored here: the next write first makes the checkpoint and throws the error.
     if state.withLock({ $0.unsavedSince != nil }) {
-      try? finish(begin(lockTimeout: handle.lockTimeout), lockTimeout: handle.lockTimeout)
+      try? finish(begin(lockTimeout: lockTimeout), lockTimeout: lockTimeout)
     }
     releaseOwnedPin()
   }

@@ -108,7 +108,7 @@ extension Environment {
   ) throws -> Result {
     try handle.enterWriter(waitingAtMost: bound)
     defer {
-      checkpoints?.makeWithoutTimer()
+      checkpoints?.makeWithoutTimer(lockTimeout: bound ?? handle.lockTimeout)
       handle.writer.leave()
     }
     return try writeLocked(lockTimeout: bound ?? handle.lockTimeout, ended, body)

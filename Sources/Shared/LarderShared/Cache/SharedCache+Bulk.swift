@@ -45,7 +45,9 @@ extension SharedCache {
     let standing = self.standing
     var terms = options.forStore
     let isDisconnected = standing == .disconnected && options.policy == .standard
-    if isDisconnected || round > 1 && options.policy != .reload { terms.policy = .revalidate }
+    if isDisconnected || round > 1 && ![.reload, .cacheOnly].contains(options.policy) {
+      terms.policy = .revalidate
+    }
     for key in keys where shared.limiter.mustNotJoin(sharedKey(key)) {
       local.leaveLoad(of: Key(key).bytes)
     }
