@@ -104,8 +104,7 @@ public final class Maintenance: Sendable {
     }
   }
 
-  /// Stops the maintenance until the next ``start()``. Waits for a current run, which stops after its current transaction. Do not
-  /// call this function inside a write: the run may wait for that write.
+  /// Stops the maintenance until ``start()``. Waits for a run to end its transaction: do not call this function in a write.
   public func stop() {
     state.withLock { $0.end() }
     running.withLock { _ in }

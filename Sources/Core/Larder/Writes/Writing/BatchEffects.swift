@@ -34,8 +34,7 @@ struct BatchEffects {
 }
 
 extension WriteSession {
-  /// Removes up to `limit` entries that readers found expired and that still are expired; none if the clock is not trusted.
-  /// Returns the number of entries that were taken from the queue.
+  /// Removes up to `limit` expired entries that readers found, if the clock is trusted. Returns the number taken from the queue.
   @discardableResult
   mutating func removePendingExpirations(limit: Int) throws(LarderError) -> Int {
     let taken = engine.leftovers.expirations.take(limit)

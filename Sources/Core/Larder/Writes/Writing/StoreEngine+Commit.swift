@@ -145,8 +145,7 @@ extension StoreEngine {
     }
   }
 
-  /// Removes the dependents of removed owners that a write has not removed. Each transaction removes a limited number. If
-  /// no page is left, evicts entries and waits for readers.
+  /// Removes the dependents that a write has left, some in each transaction. Without pages, evicts and waits for readers.
   private func removeRemainingOrphans(_ count: UInt64) {
     var left = count
     do {

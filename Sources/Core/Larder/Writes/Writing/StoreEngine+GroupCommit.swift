@@ -120,8 +120,7 @@ extension WriteBatch {
 }
 
 #if DEBUG
-  /// In debug builds, tells the developer once per process that a synchronous write in a task waits for the disk. Tasks share a
-  /// few threads, so the blocked task prevents other tasks from running.
+  /// Tells the developer once that a synchronous write in a task waits for the disk, and blocks one of the few threads of tasks.
   enum TaskWarning {
     static let isSaid = Atomic(false)
     /// Receives the warning. Tests replace this function.

@@ -108,8 +108,7 @@ final class WriteQueue: Sendable {
     return cancelled != nil
   }
 
-  /// Removes a cancelled write that still waits. If the write's group is already running, this call does nothing: the group
-  /// itself rolls back and runs without the write, if its commit has not begun.
+  /// Removes a waiting write that was cancelled. A running group repeats without the write, if the commit has not begun.
   func withdraw(_ write: some QueuedWrite) {
     let isWaiting = state.withLock { state in
       guard let index = state.waiting.firstIndex(where: { $0 === write }) else { return false }
