@@ -99,18 +99,19 @@
       if let part = selection.part { return completion(request, stored: stored, of: part) }
       var forward = CacheForward(
         request, because: stored.isEmpty ? .uriMiss : .varyMiss, stored: stored)
+      let fields = request.headerFields
+      guard request.method == .get, ByteRange.parse(fields) == nil, ClientCondition(fields) == nil
+      else { return forward }
       // 4.3.1: the origin may confirm a variant that this request does not select, so the request has the tags of the variants.
       let credential = credential(of: request)
-      var selecting = SelectingFields(request.headerFields, policy: policy)
+      var selecting = SelectingFields(fields, policy: policy)
       let others = stored.indices.filter { index in
         stored[index].entityTag?.isStrong == true && stored[index].part == nil
           && stored[index].credential == credential && mayUse(stored[index])
           && selecting.canDecode(stored[index].fields)
+          && stored[index].vary.hasUser(of: &selecting, policy: policy)
       }.sorted { stored[$0].received > stored[$1].received }.prefix(Self.largestTagCount)
-      let isPlain =
-        request.method == .get && ByteRange.parse(request.headerFields) == nil
-        && ClientCondition(request.headerFields) == nil
-      if isPlain, !others.isEmpty { forward.validate(Array(others)) }
+      if !others.isEmpty { forward.validate(Array(others)) }
       return forward
     }
 
@@ -149,8 +150,8 @@
       let credential = credential(of: request)
       var selecting = SelectingFields(request.headerFields, policy: policy)
       return stored.indices.filter { index in
-        stored[index].credential == credential && stored[index].isSelected(by: &selecting)
-          && mayUse(stored[index])
+        stored[index].credential == credential && mayUse(stored[index])
+          && stored[index].vary.matches(&selecting, response: stored[index].fields)
       }
     }
   }

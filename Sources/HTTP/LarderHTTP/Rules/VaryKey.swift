@@ -44,6 +44,15 @@
       }
     }
 
+    /// Whether the fields that identify a user are equal. Against RFC 9110, section 8.8.3, some origins give the responses of all
+    /// users one strong tag, so an equal tag does not prove that the response is for the user of the request.
+    func hasUser(of request: inout SelectingFields, policy: HTTPCachePolicy) -> Bool {
+      let names = Secrets.fields.union(policy.partitionFields).map(\.canonicalName)
+      return fields.allSatisfy { name, value in
+        !names.contains(name) || Self.areSame(request.value(of: name), value)
+      }
+    }
+
     /// RFC 9111, 4.1: the fields of two requests match if their bytes are equal.
     private static func areSame(_ left: String?, _ right: String?) -> Bool {
       guard let left, let right else { return left == nil && right == nil }

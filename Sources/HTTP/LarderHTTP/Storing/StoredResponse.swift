@@ -48,11 +48,6 @@
       return ResponseDirectives(fields, for: kind)
     }
 
-    /// Whether `Vary` selects the response for a request with these fields (RFC 9111, section 4.1).
-    func isSelected(by request: inout SelectingFields) -> Bool {
-      vary.matches(&request, response: fields)
-    }
-
     /// The date of the response. If several responses fit a request, the newest is selected.
     var date: HTTPDate { HTTPDate(of: .date, in: fields, now: received) ?? HTTPDate(received) }
 

@@ -81,7 +81,7 @@ struct PropertyTests {
       var selecting = SelectingFields(request.headerFields, policy: harness.rules.policy)
       let allowed = before.values.contains { stored in
         guard stored.credential == harness.rules.credential(of: request),
-          stored.isSelected(by: &selecting)
+          stored.vary.matches(&selecting, response: stored.fields)
         else { return false }
         let freshness = Freshness(of: stored, at: asked, policy: harness.rules.policy)
         let directives = stored.directives(for: .private)
