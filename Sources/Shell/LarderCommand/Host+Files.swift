@@ -29,9 +29,6 @@ extension Host.Input {
 }
 
 extension Host.Sink {
-  /// The permissions of a new file. A value may be private, so only the owner can read the file.
-  private static let permissions: UInt32 = 0o600
-
   /// - Parameter message: The beginning of the error message for a file that cannot be written.
   init(_ path: String, _ message: SafeText, _ open: () throws -> ByteFile) throws {
     let file = try ShellError.explaining(.writing, message, path, open)
@@ -73,8 +70,7 @@ extension Host.Sink {
       }
       try self.init(path, message) { [path] in
         appends
-          ? try ByteFile(appendingTo: path, permissions: Self.permissions)
-          : try ByteFile(writing: path, replaces: true, permissions: Self.permissions)
+          ? try ByteFile(appendingTo: path) : try ByteFile(writing: path, replaces: true)
       }
     }
   }
@@ -90,7 +86,7 @@ extension Host {
     let path = "\(directory)/value.\(pathExtension)"
     do {
       try ShellError.explaining(.writing, "cannot write the text to edit") {
-        let file = try ByteFile(writing: path, replaces: false, permissions: 0o600)
+        let file = try ByteFile(writing: path, replaces: false)
         try file.write(bytes.span)
         try file.finish()
       }

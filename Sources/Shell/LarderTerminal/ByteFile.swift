@@ -43,12 +43,12 @@ package final class ByteFile {
     return Int(status.st_size)
   }
 
-  /// Creates a file to write. If a file exists: with `replaces`, the complete new file replaces it; otherwise throws `EEXIST`.
+  /// Creates a file to write. If a file exists: with `replaces`, the complete new file replaces it; otherwise throws `EEXIST`. A
+  /// value may be private, so only the owner can read a new file.
   ///
   /// - Parameter owner: The owner of the new file if it replaces a file of another user.
   package init(
-    writing path: String, replaces: Bool, permissions: UInt32 = 0o666,
-    owner: (user: UInt32, group: UInt32)? = nil
+    writing path: String, replaces: Bool, owner: (user: UInt32, group: UInt32)? = nil
   ) throws(TerminalError) {
     self.path = path
     self.replaces = replaces
@@ -56,7 +56,7 @@ package final class ByteFile {
     if unsafe stat(path, &status) != 0 {
       // The path may be a link whose target is missing. The caller has not allowed a new file at the target.
       if unsafe lstat(path, &status) == 0 { throw .failed(operation: "open", code: ENOENT) }
-      try openBeside(permissions)
+      try openBeside()
     } else if let open = Self.openDescriptor(of: path, status) {
       descriptor = fcntl(open, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
       try check(descriptor >= 0, "open")
@@ -69,7 +69,7 @@ package final class ByteFile {
       }
       defer { unsafe free(target) }
       self.path = unsafe String(cString: target)
-      try openBeside(permissions)
+      try openBeside()
       if let owner { try check(fchown(descriptor, owner.user, owner.group) == 0, "chown") }
       _ = fchmod(descriptor, status.st_mode & 0o777)
     }
@@ -91,7 +91,7 @@ package final class ByteFile {
   }
 
   /// Opens a temporary file beside the complete file. A killed process may have left such a file, so the name is partly random.
-  private func openBeside(_ permissions: UInt32) throws(TerminalError) {
+  private func openBeside() throws(TerminalError) {
     // A name has at most 255 bytes. The first 50 characters need at most 200 bytes, so the random part also fits.
     let scalars = path.unicodeScalars
     let start = scalars.lastIndex(of: "/").map { scalars.index(after: $0) } ?? path.startIndex
@@ -99,7 +99,7 @@ package final class ByteFile {
     while true {
       let name =
         String(path[..<start]) + base + ".\(String(UInt32.random(in: 0 ... .max), radix: 36)).part"
-      descriptor = unsafe open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode_t(permissions))
+      descriptor = unsafe open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
       if descriptor >= 0 {
         unfinished = name
         return
@@ -108,14 +108,14 @@ package final class ByteFile {
     }
   }
 
-  /// Opens a file to append bytes. If the file is missing, creates the file with the permissions `permissions`.
-  package init(appendingTo path: String, permissions: UInt32) throws(TerminalError) {
+  /// Opens a file to append bytes. If the file is missing, creates a file that only the owner can read.
+  package init(appendingTo path: String) throws(TerminalError) {
     self.path = path
     var status = stat()
     if unsafe stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
       try openInPlace()
     } else {
-      descriptor = unsafe open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, mode_t(permissions))
+      descriptor = unsafe open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
       try check(descriptor >= 0, "open")
     }
   }

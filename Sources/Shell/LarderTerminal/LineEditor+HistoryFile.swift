@@ -113,7 +113,7 @@ extension LineEditor.HistoryFile {
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0 else { return }
     let file = try ByteFile(
-      writing: path, replaces: true, permissions: 0o600, owner: (status.st_uid, status.st_gid))
+      writing: path, replaces: true, owner: (status.st_uid, status.st_gid))
     try file.write(contents.span)
     try file.finish()
   }

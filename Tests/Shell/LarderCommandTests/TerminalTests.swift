@@ -113,6 +113,7 @@ import Testing
     try write("first", to: "new", replaces: false)
     #expect(throws: TerminalError.failed(operation: "write", code: EEXIST)) { try second.finish() }
     #expect(try text("new") == "first")
+    #expect(try permissions(of: home.path + "/new") == 0o600, "nobody else can read it")
   }
 
   /// The system cannot read this file at the offset 0. So `read` must fail, and must not report the end of the file.
