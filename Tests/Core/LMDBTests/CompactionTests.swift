@@ -198,5 +198,9 @@ import Testing
     #expect(refusal(directory.path + "/copy") == nil)
     // The accent joins the slash to one character.
     #expect(refused(directory.path + "/\u{301}x") == nil)
+    let unfinished = directory.path + "/.shared.unfinished"
+    try makePrivateDirectory(unfinished)
+    try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: unfinished)
+    #expect(refused(directory.path + "/shared")?.kind == .inTheWay, "others could read the copy")
   }
 }

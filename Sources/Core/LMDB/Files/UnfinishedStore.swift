@@ -9,8 +9,8 @@ package struct UnfinishedStore: ~Copyable {
   package let path: String
   private let directory: FileDescriptor
 
-  /// Throws `exists` if there is a file at `place`, `inTheWay` if the hidden name belongs to a file or to a directory with
-  /// other files, and `busy` if another process is making a store there.
+  /// Throws `exists` if there is a file at `place`, `inTheWay` if the hidden name belongs to a file or to a directory of other
+  /// users or with other files, and `busy` if another process is making a store there.
   package init(for place: String) throws(OpenError) {
     var place = place
     while place.utf8.count > 1, place.last == "/" { place.removeLast() }
@@ -18,6 +18,9 @@ package struct UnfinishedStore: ~Copyable {
     path = Self.path(beside: place)
     if FileStatus.of(place) != nil { throw Self.taken(place) }
     let claimed = try Self.claim(path, for: place)
+    // Another user who can change the directory could put files of that user in the place of the new files.
+    guard let status = claimed.status, status.st_uid == geteuid(), status.st_mode & 0o022 == 0
+    else { throw OpenError(.inTheWay, path: path, detail: "a directory of other users") }
     StoreFiles.removeFiles(in: path)
     guard try StoreFiles(resolving: path).isEmptyBesidesOwnFiles() else {
       throw OpenError(.inTheWay, path: path, detail: "a directory with other files")

@@ -140,9 +140,7 @@ import Synchronization
   ) throws(Failure) -> Bool {
     let deadline = ContinuousClock.now + lockTimeout
     var taken = 0
-    defer {
-      for index in 0..<taken { unsafe Self.release(slot(index)) }
-    }
+    defer { for index in 0..<taken { unsafe Self.release(slot(index)) } }
     while taken <= Self.slotCount {
       if unsafe Self.take(slot(taken)) {
         taken += 1

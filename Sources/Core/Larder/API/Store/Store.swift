@@ -205,9 +205,7 @@ public struct Store: Sendable {
   package var identity: ObjectIdentifier { ObjectIdentifier(engine) }
 
   /// A number for the state that a read sees now. While ``lastCommit`` is equal to this number, reads see the same state.
-  package var snapshotNumber: UInt64 {
-    get throws(LarderError) { try engine.beginRead().moment }
-  }
+  package var snapshotNumber: UInt64 { get throws(LarderError) { try engine.beginRead().moment } }
 
   package var roundedUpTimes: (monotonic: Int64, wall: Int64) { engine.clock.roundedUpTimes }
 
