@@ -77,9 +77,7 @@ public final class StoreMonitor: Sendable {
   }
 
   /// Stops the monitor; ``start()`` starts it again.
-  public func stop() {
-    task.withLock { $0.take() }?.cancel()
-  }
+  public func stop() { task.withLock { $0.take() }?.cancel() }
 
   /// Looks at the store once, and reports.
   ///

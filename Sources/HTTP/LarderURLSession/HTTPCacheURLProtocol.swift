@@ -154,9 +154,7 @@
       if !Task.isCancelled, let client { event(client, identity) }
     }
 
-    func receive(_ data: Data) {
-      if !data.isEmpty { report { $0.urlProtocol($1, didLoad: data) } }
-    }
+    func receive(_ data: Data) { if !data.isEmpty { report { $0.urlProtocol($1, didLoad: data) } } }
 
     func fail(_ error: any Error) {
       let error =

@@ -42,6 +42,10 @@
             throw HTTPCacheError.timedOut(policy.timeout)
           })
         try HTTPCacheError.check(fieldCount: response.headerFields.count)
+        // RFC 9112, 6.3: the coding decides where the body ends, and a client of a server must not read a stated length.
+        if response.headerFields.contains(.transferEncoding) {
+          response.headerFields[.contentLength] = nil
+        }
         // A recipient adds the time of arrival to a response without a date (RFC 9110, section 6.6.1).
         if !response.headerFields.contains(.date) {
           response.headerFields[.date] = HTTPDate(clock.now).text

@@ -134,9 +134,7 @@
         }
       }
       // RFC 9875, 2.2.1: an unsafe request also invalidates the groups of the invalidated responses, but no further groups.
-      if permit != nil {
-        for tag in groups { _ = try invalidate(tag) }
-      }
+      if permit != nil { for tag in groups { _ = try invalidate(tag) } }
       return removal
     }
 

@@ -27,6 +27,12 @@ struct AttackTests {
     #expect(StoredResponse(metadata: Array(metadata.utf8), bodySize: 0) == nil)
   }
 
+  @Test func `RFC 9112, 6.3: a length beside a transfer coding is not passed on`() async throws {
+    let fields = [("Transfer-Encoding", "chunked"), ("Content-Length", "1")]
+    let fixture = try await Fixture.filled(.page("max-age=9", fields))
+    #expect(try await fixture.get().result.response.headerFields[.contentLength] == nil)
+  }
+
   @Test(arguments: ["Accept-Language Cookie", "Cookie; Accept", "a, \u{E9}", "*, a", "a\u{0}b"])
   func `a Vary that names no field lets nothing be used again`(vary: String) {
     let harness = HTTPHarness(holding: "max-age=100", [("Vary", vary)])
