@@ -37,7 +37,8 @@
     ///   - isRequired: whether a read of an entry that is not encrypted is a miss, so that an attacker cannot add plain
     ///     entries. Pass false while a store still has entries that are not encrypted.
     ///   - key: returns the key with a name, of 128, 192 or 256 bits; nil for a retired key, whose entries then count as
-    ///     damaged. Each write, and each read that memory does not answer, calls `key`. Errors of `key` become `unreadable`.
+    ///     damaged. Each write, and each read that memory does not answer, calls `key`. Errors of `key` become `unreadable`. The
+    ///     name in a read comes from the entry, and a forged entry can have any name: do not make a path from the name.
     public init(
       currentKey: String, isRequired: Bool = true,
       key: @escaping @Sendable (String) throws -> SymmetricKey?
