@@ -33,9 +33,7 @@ final class WriteGuard: @unchecked Sendable {
 
   init(names: [String]) { snapshot = SnapshotTrees(names: names.map { Array($0.utf8) }) }
 
-  var pages: SnapshotPages {
-    @inline(__always) _read { yield snapshot.pages }
-  }
+  var pages: SnapshotPages { @inline(__always) _read { yield snapshot.pages } }
 
   var damage: PageDamage? { firstDamage.withLock { $0 } }
 

@@ -208,6 +208,16 @@ import Testing
     #expect(try notes.purge().entries == 1)
   }
 
+  @Test func `keys with equal low bits in their hashes have many places`() throws {
+    let buffer = try #require(store.engine.reader.buffer)
+    let (table, key) = (buffer.table, [UInt8](1...9))
+    let places = (0..<100).map { _ in
+      let hash = UInt64.random(in: 0 ... .max) << 32
+      return buffer.search(key.span, in: .store, keyHash: hash, 1, table.view).place
+    }
+    #expect(Set(places).count > 50)
+  }
+
   @Test func `a generation finds no place of an old generation with the same 16 bits`() throws {
     let buffer = try #require(store.engine.reader.buffer)
     let mark = buffer.state.generation & 0xFFFF

@@ -145,9 +145,7 @@ struct PowerDisk {
   }
 
   private mutating func put(_ bytes: ArraySlice<UInt8>, at offset: Int, of inode: UInt64) {
-    if offset + bytes.count > files[inode]?.count ?? 0 {
-      resize(inode, to: offset + bytes.count)
-    }
+    if offset + bytes.count > files[inode]?.count ?? 0 { resize(inode, to: offset + bytes.count) }
     files[inode]!.replaceSubrange(offset..<offset + bytes.count, with: bytes)
   }
 

@@ -23,6 +23,8 @@ final class WriteBuffer: Sendable {
   let isSuspended = Atomic(false)
   /// The boot of the machine and the data file that this process uses.
   let origin: [UInt64]
+  /// A number of the store that no client knows, so a client who chooses keys cannot choose one place for many keys.
+  let secret: UInt64
   /// The generation of records that did not belong to the data when this process opened the store; 0 if there were none.
   private let foreignGeneration: UInt64
   let commits = Atomic(0)
@@ -57,6 +59,7 @@ final class WriteBuffer: Sendable {
     self.layout = layout
     self.lock = lock
     self.origin = origin
+    secret = store.span.word(at: 0) | 1
     // The buffer has values in their stored form, but an append runs no transforms. So a store with transforms never appends.
     mayAppend =
       Self.wanted(by: options, in: environment) > 0 && options.transforms.isEmpty
@@ -113,7 +116,7 @@ final class WriteBuffer: Sendable {
 
   static func table(of environment: Environment, _ store: [UInt8]) -> SharedTable {
     SharedTable(
-      SharedTable.Format(file: .buffer, layout: 3, store: store) { BufferLayout(count: $0) != nil },
+      SharedTable.Format(file: .buffer, layout: 4, store: store) { BufferLayout(count: $0) != nil },
       of: environment)
   }
 
