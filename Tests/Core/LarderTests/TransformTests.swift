@@ -188,6 +188,15 @@ import Testing
     try store.verifyAndClose()
   }
 
+  @Test func `no piece of an expired entry is read that the store does not accept`() throws {
+    let (path, clock) = (directory.path + "/s", ManualClock())
+    try Store.leave("plain", at: path, options([]), expires: .after(.seconds(1)))
+    clock.advance(by: .seconds(2))
+    let store = try Store(
+      at: path, options: with(options([Veil(isRequired: true)])) { $0.clock = clock })
+    #expect(try store.namespace("notes").piece(of: "k", 0..<5, as: .next) { _ in true } == nil)
+  }
+
   /// Simulates an attacker who can write the file, and who also corrects the checksums of the changed records.
   @Test func `values that were swapped, moved or changed are missed`() throws {
     let store = try Store.temporary(options: options([Veil(isRequired: true)]))

@@ -133,11 +133,10 @@ extension EntryReader {
     var outcome = Lookup.Outcome(clock.state(of: current, at: now))
     if outcome != .expired {
       if header.flags.contains(.negative) { outcome = .negative }
-      if !isIntact(header, record: record, keyHash: keyHash) || !transforms.accepts(header, record)
-      {
-        outcome = .damaged
-      }
+      if !isIntact(header, record: record, keyHash: keyHash) { outcome = .damaged }
     }
+    // The value of an expired entry may be read in pieces, so the store must accept an expired entry, too.
+    if !transforms.accepts(header, record) { outcome = .damaged }
     return Lookup(outcome, id: id, keyHash: keyHash, header: current, record: record)
   }
 

@@ -26,7 +26,8 @@ extension Store.Namespace {
         let recordsAccess = !store.isReadOnly
         let transaction = try engine.reader.beginLookup(key, of: handle)
         let found = try engine.reader.lookUp(key, of: handle, in: transaction)
-        guard found.outcome == .fresh || role != .first && found.outcome != .negative else {
+        let isNegative = found.header.flags.contains(.negative)  // The outcome may be `expired`.
+        guard found.outcome == .fresh || role != .first && !isNegative else {
           engine.reader.recordMiss(
             found, key: key, of: handle, in: transaction, recordsAccess: recordsAccess)
           return nil
