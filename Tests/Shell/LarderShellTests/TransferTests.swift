@@ -120,6 +120,17 @@ import Testing
     #expect(failure.hint?.description == "before it: imported 2,000: 2,000 added")
   }
 
+  @Test func `an import tells how many entries limits evict meanwhile`() throws {
+    let shell = try Shell(.plain)
+    try shell("limits --entries 100")
+    shell.input = export((0..<300).map { #"{"namespace":"a","key":"\#($0)","value":"v"}"# })
+    try shell("import -")
+    let evicted = try 300 - shell.store.namespace("a").count()
+    #expect(evicted >= 200)
+    let note = "note: limits evicted \(evicted) entries meanwhile: see `limits`"
+    #expect(shell.takeAside().contains(note))
+  }
+
   @Test func `an import says which line is nested too deep, or begins a batch that fails`() throws {
     let shell = try Shell(.plain)
     let deep = String(repeating: "[", count: 600) + String(repeating: "]", count: 600)

@@ -26,9 +26,7 @@ extension Command {
       finder = try TextFinder(
         call.bytes("TEXT")!, isRegex: call.has("--regex"), isExact: call.has("--case"),
         pause: session.host.checkInterruption)
-    } catch {
-      throw error.pointing(at: call.range("TEXT"))
-    }
+    } catch { throw error.pointing(at: call.range("TEXT")) }
     let scope = try Scope(of: call, in: session, wholeByDefault: true)
     // The limit counts only entries that contain the text.
     var left = scope.selection.most

@@ -51,9 +51,7 @@ extension Command {
       let report = try StoreReport(of: session, only: only)
       let isMarkdown = session.output.presentation.mode == .markdown
       page = try Array((isMarkdown ? report.markdown() : report.html()).utf8)
-    } catch is Interruption {
-      throw ShellError.interrupted("no file was made")
-    }
+    } catch is Interruption { throw ShellError.interrupted("no file was made") }
     try writer.write(page)
     _ = try writer.finish(true)
     if session.isOutput(name) { return }

@@ -41,8 +41,16 @@ struct Import {
   /// The number of namespaces that the import has created because of lines with rules.
   private(set) var declared = 0
   private(set) var lastLine = 0
+  /// The number of entries that limits have evicted during the import, also entries of the import.
+  private(set) var evicted = 0
+
+  /// The number of entries that limits have ever evicted; nil if the counters cannot be read.
+  private var evictions: UInt64? {
+    try? session.store.tallies().reduce(0 as UInt64) { $0 &+ $1.removals.evicted }
+  }
 
   mutating func run() throws {
+    let former = isDry ? nil : evictions
     do {
       try ProgressLine.show("importing", of: lines.input.size, unit: Wording.size, in: session) {
         progress in
@@ -68,6 +76,7 @@ struct Import {
         .interrupted, "interrupted after line \(lastLine) of \(lines.name): \(words)",
         hint: isDry ? nil : "what was imported stays; run it again to go on")
     }
+    if let former, let now = evictions, now > former { evicted = Int(clamping: now - former) }
   }
 
   private mutating func take(_ line: ImportLine) throws {
@@ -156,9 +165,7 @@ struct Import {
           }
         }
       }
-    } catch {
-      throw located(error, line: line)
-    }
+    } catch { throw located(error, line: line) }
     self.counts = counts
     lastLine = waiting.map(\.line).max() ?? lastLine
     (waiting, waitingBytes) = ([], 0)
@@ -239,8 +246,10 @@ struct Import {
       (counts.expired, "expired already"),
       (counts.shared, "copies of a shared tier"),
     ]
-    return kept.filter { $0.count > 0 }.map {
+    let notes: [SafeText] = kept.filter { $0.count > 0 }.map {
       "note: \(Wording.count($0.count, "line", "lines")) kept back: \($0.reason)"
     }
+    return evicted == 0
+      ? notes : notes + ["note: limits evicted \(Wording.entries(evicted)) meanwhile: see `limits`"]
   }
 }

@@ -42,9 +42,7 @@ struct LineFields {
     let json: JSONText
     do throws(JSONText.ParseError) {
       json = try JSONText(text)
-    } catch {
-      throw ParseError("it is \(error.predicate)", at: error.offset)
-    }
+    } catch { throw ParseError("it is \(error.predicate)", at: error.offset) }
     // If two fields had the same name, one field would be lost without notice. So such a line is an error.
     if let (name, range) = json.repeatedName {
       throw ParseError("\(name) is there twice", at: range.lowerBound)
