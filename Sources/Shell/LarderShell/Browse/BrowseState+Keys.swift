@@ -166,9 +166,7 @@ extension BrowseState {
         _ = try Word(Array(line.text.utf8), isBare: false, at: 0..<0).expiryChange(clock())
         question = BrowseChange(verb: .expire, entries: line.entries, time: line.text)
         isOpen = false
-      } catch {
-        message = Message(error)
-      }
+      } catch { message = Message(error) }
     case .enter: isOpen = false
     case .backspace: _ = line.text.popLast()
     case .control("u"): line.text = ""

@@ -111,7 +111,7 @@ extension Command {
   static let salvage = CommandSpec(
     "salvage", .store, .reads, "Copies everything readable of a damaged store into a new one.",
     parameters: [.one("DIRECTORY", .file)],
-    plain: ["": "entries bytes namespaces found expired damaged pages"],
+    plain: ["": "entries bytes namespaces found left_out damaged pages"],
     examples: [
       "salvage rescued": "entries that are whole, and what was lost",
       "salvage /var/tmp/rescued": "the damaged store stays as it is",
@@ -142,9 +142,9 @@ extension Salvage {
     return salvage
   }
 
-  /// Throws if the old store is damaged, and none of its entries was saved.
+  /// Throws if no entry was saved, except if the old store is undamaged and empty.
   package func checkSaved() throws(ShellError) {
-    guard entries == 0, !isComplete else { return }
+    guard entries == 0, !isComplete || leftOut > 0 else { return }
     throw ShellError(
       .damaged, "no entry could be saved",
       hint: "the new store is empty: remove it, and `import` an export")
@@ -155,15 +155,21 @@ extension Salvage {
     let lost: SafeText =
       isComplete
       ? "nothing is damaged" : "damaged: \(Wording.entries(damagedEntries)), \(places)"
-    let saved = Wording.entries(entries)
     let spaces = Wording.count(namespaces, "namespace", "namespaces")
+    var lines: [SafeText] = [
+      "saved \(Wording.entries(entries)) in \(spaces), \(Wording.size(bytes))"
+    ]
+    if leftOut > 0 {
+      let entries = Wording.entries(leftOut)
+      lines.append("left out: \(entries) (expired, removed, compressed or encrypted)")
+    }
+    lines.append(lost)
     return Reply(
       [
         "entries": .number(entries), "bytes": .size(bytes), "namespaces": .number(namespaces),
-        "found": .number(found), "expired": .number(leftOut),
+        "found": .number(found), "left_out": .number(leftOut),
         "damaged": .number(damagedEntries), "pages": .number(damage.count),
       ],
-      sentences: ["saved \(saved) in \(spaces), \(Wording.size(bytes))", lost]
-        + damage.prefix(20).map { "  \($0)" })
+      sentences: lines + damage.prefix(20).map { "  \($0)" })
   }
 }

@@ -78,9 +78,7 @@ struct IncomingKeys {
         let isCut = try fields.field("key_is_cut", "true or false") { $0 == .bool(true) } ?? false
         return isCut ? nil : (try? fields.bytes("key")).map { Item(namespace: namespace, key: $0) }
       }
-    } catch {
-      throw wrong("is no record of JSON output", "`keys -o jsonl` writes such records")
-    }
+    } catch { throw wrong("is no record of JSON output", "`keys -o jsonl` writes such records") }
     let items = found.compactMap(\.self)
     guard items.count == found.count else {
       throw wrong("has a record without a whole key", "`keys -o jsonl` writes such records")

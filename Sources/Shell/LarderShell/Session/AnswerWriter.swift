@@ -109,9 +109,7 @@ final class AnswerWriter {
   func acknowledge(
     _ fields: KeyValuePairs<Column, Cell>, plain: KeyValuePairs<Column, Cell>? = nil,
     sentences: [SafeText]
-  ) throws {
-    try acknowledge(Reply(fields, plain: plain, sentences: sentences))
-  }
+  ) throws { try acknowledge(Reply(fields, plain: plain, sentences: sentences)) }
 
   func write(_ bytes: [UInt8]) throws {
     guard !bytes.isEmpty else { return }

@@ -16,9 +16,7 @@ extension Session {
       case .files(let prefix): return try LocalFile.completions(of: prefix, atMost: Self.mostFound)
       case .fields(let choice): return (try fields(of: namespaces(choice)), false)
       }
-    } catch {
-      return ([], false)
-    }
+    } catch { return ([], false) }
   }
 
   private func keys(

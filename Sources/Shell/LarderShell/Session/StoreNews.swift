@@ -26,9 +26,7 @@ package struct StoreNews {
         // A replaced value already counts as set, so it does not count as removed.
         ("removed", count { ![.expired, .replaced].contains($0) && !$0.isEviction }),
       ]
-    } catch {
-      commit = nil
-    }
+    } catch { commit = nil }
   }
 
   /// A note such as `(store changed: 14 set, 2 evicted since the last command)`. Nil if no other process has changed the store.
