@@ -1,3 +1,4 @@
+import CLarderSystem
 import Foundation
 import LarderPeer
 import LarderSystem
@@ -26,6 +27,11 @@ import Testing
     #expect(Process.succeeds(["mv", file + ".copy", file]))
     expectReplaced()
     #expect(try environment.value([5]) == [6])
+  }
+
+  @Test func `a program that removes old files finds the directory locked`() throws {
+    let cleaner = try FileDescriptor(opening: store, O_RDONLY)
+    #expect(larder_flock(cleaner.number, LOCK_EX | LOCK_NB) == -1)
   }
 
   @Test func `a second name for the data file stops the next write`() throws {

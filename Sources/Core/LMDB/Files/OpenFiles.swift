@@ -22,7 +22,15 @@ package final class OpenFiles: Sendable {
     identity = FileIdentity(data)
     // A process without permission to write may open a store without lock.mdb. Then this property identifies the data file.
     lockIdentity = FileIdentity(FileStatus.of(paths.lock) ?? data)
-    directory = locks.isWritable ? FileDescriptor.reading(paths.directory) : nil
+    directory = locks.isWritable ? Self.locked(paths.directory) : nil
+  }
+
+  /// Opens a directory with a shared lock, if possible. `systemd-tmpfiles` deletes files below `/tmp` that did not change for ten
+  /// days, such as lock files, but no files of a directory that a process has locked.
+  private static func locked(_ path: String) -> FileDescriptor? {
+    guard let directory = FileDescriptor.reading(path) else { return nil }
+    _ = larder_flock(directory.number, LOCK_SH | LOCK_NB)
+    return directory
   }
 
   /// Throws if the open files are not at the path any more. Returns the size of the data file. The caller owns the writer lock.

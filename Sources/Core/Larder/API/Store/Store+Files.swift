@@ -67,9 +67,7 @@ extension Store {
       return nil
     } catch .occupied {
       throw try occupied(environment)
-    } catch {
-      throw environment.larderError(error)
-    }
+    } catch { throw environment.larderError(error) }
     return Compaction(before: before, after: environment.fileSize)
   }
 
@@ -89,9 +87,7 @@ extension Store {
       return LarderError(
         .busy, "\(names) \(environment.path) open",
         hint: "close it there first, or make a compact copy")
-    } catch {
-      throw environment.larderError(error)
-    }
+    } catch { throw environment.larderError(error) }
   }
 
   /// Makes a new store at `path` with the contents of this store, in a file without free pages. Other threads and processes may

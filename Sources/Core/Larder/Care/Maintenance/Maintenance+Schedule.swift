@@ -36,9 +36,7 @@ extension Maintenance {
       let state = try engine.typed { try engine.environment.beginRead().state(engine.seal) }
       // If the record is damaged, maintenance is due immediately: a write of the maintenance rebuilds the record.
       return now + (state.map { remaining(of: $0, at: store.now) } ?? .zero) + random
-    } catch {
-      return tell(.failure(error), in: era) ? now + interval + random : nil
-    }
+    } catch { return tell(.failure(error), in: era) ? now + interval + random : nil }
   }
 
   private func remaining(of state: StoreState, at now: Timestamp) -> Duration {
