@@ -73,6 +73,15 @@ import Testing
     }
   }
 
+  @Test func `an opening that declares the known limits again commits no record`() throws {
+    let options = with(BufferedStore.options()) { $0.limits = StoreLimits(memory: 1_000_000) }
+    try withStoreOnDisk(options) { store, notes in
+      for text in ["a", "b", "c"] { try notes.set(text, for: "k") }
+      _ = try Store(at: store.path, options: options)
+      #expect(store.engine.reader.buffer!.hasRecords)
+    }
+  }
+
   @Test func `a record that no commit can store does not prevent the making of room`() throws {
     try withStoreOnDisk(unflushed(disk: 4_000_000)) { store, notes in
       let damaged = store.namespace("damaged")

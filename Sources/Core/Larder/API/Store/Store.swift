@@ -105,7 +105,8 @@ public struct Store: Sendable {
       if engine.reader.buffer?.hasRecords == true, engine.scheduleSettling() {
         engine.settleInTime()
       }
-      if let limits = options.limits { try declare(limits) }
+      // A known declaration needs no transaction, which a full disk or another writer could prevent at each start of a program.
+      if let limits = options.limits, try self.limits().declared != limits { try declare(limits) }
     }
   }
 
