@@ -40,10 +40,12 @@ extension Opening {
         }
       }
     } else {
-      // The record is about another data file: this file is a restored backup or a compacted copy. So this file is checked.
+      // The record is about another data file: this file is a restored backup or a compacted copy. So this file is checked. A new
+      // stamp distinguishes its later commits from commits with the same numbers in other copies, which may be restored later.
       try QuickCheck.run(files, options)
       if options.readOnly { return }
       next.recoveryPoint = nil
+      try system { () throws(LMDBError) in try data.renewed.write(to: files.data) }
     }
     try system { () throws(LMDBError) in
       next.data = try DataStamp(of: files.data)

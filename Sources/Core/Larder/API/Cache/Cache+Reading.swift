@@ -65,9 +65,7 @@ extension Cache {
         }
         if value != nil { return value }
         if !namespace.engine.loads.writes.hasCommitted(after: transaction.id) { break }
-      } catch {
-        throw namespace.engine.larderError(error)
-      }
+      } catch { throw namespace.engine.larderError(error) }
     }
     return nil
   }
