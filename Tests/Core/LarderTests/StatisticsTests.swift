@@ -32,6 +32,16 @@ import Testing
     #expect(try store.statistics().usage.memory.limit == nil)
   }
 
+  @Test func `reads that a running commit merges are counted meanwhile`() throws {
+    try notes.set("v", for: "k")
+    #expect(try notes.text("k") == "v")
+    let before = try store.statistics().reads
+    let handle = store.engine.handle(for: "notes")
+    let commit = store.engine.environment.lastTransaction + 1
+    handle.recordMerge(of: handle.unmerged(), in: commit)
+    #expect(try before.hits > 0 && store.statistics().reads == before)
+  }
+
   @Test func `bytes that went are counted by the reason`() throws {
     func set(_ size: Int, _ key: Int, _ expires: Expiration = .never) throws {
       try notes.set([UInt8](repeating: 1, count: size), for: key, expires: expires)

@@ -24,9 +24,7 @@ extension Cache {
   @discardableResult
   public func setIfAbsent(
     _ value: Value, for key: some StoreKey, expires: Expiration? = nil
-  ) throws(LarderError) -> Bool {
-    try namespace.write(settingIfAbsent(value, for: key, expires))
-  }
+  ) throws(LarderError) -> Bool { try namespace.write(settingIfAbsent(value, for: key, expires)) }
 
   /// Passes the fresh value under `key`, or nil, to `change`. Stores and returns the result. A nil result removes the entry. No
   /// other write comes between the read and the write. `change` must not write, and may run several times, on any thread.
@@ -34,9 +32,7 @@ extension Cache {
   public func update(
     _ key: some StoreKey, expires: Expiration? = nil,
     _ change: @escaping @Sendable (Value?) throws -> Value?
-  ) throws -> Value? {
-    try namespace.engine.commit(updating(key, expires, change))
-  }
+  ) throws -> Value? { try namespace.engine.commit(updating(key, expires, change)) }
 
   /// Removes the entry under `key`. Returns false if the entry was absent or had expired.
   @discardableResult
@@ -140,9 +136,7 @@ extension Cache {
   public func update(
     _ key: some StoreKey, expires: Expiration? = nil,
     _ change: @escaping @Sendable (Value?) throws -> Value?
-  ) async throws -> Value? {
-    try await namespace.engine.commit(updating(key, expires, change))
-  }
+  ) async throws -> Value? { try await namespace.engine.commit(updating(key, expires, change)) }
 
   /// Removes the entry under `key`. Returns false if the entry was absent or had expired.
   @discardableResult

@@ -52,9 +52,7 @@ extension Store.Namespace {
   @discardableResult
   public func increment(
     _ key: some StoreKey, by amount: Int = 1, expires: Expiration? = nil
-  ) async throws -> Int {
-    try await engine.commit(incrementing(key, by: amount, expires))
-  }
+  ) async throws -> Int { try await engine.commit(incrementing(key, by: amount, expires)) }
 
   /// Starts the entry's lifetime again. Returns false if the entry is absent or has expired.
   @discardableResult

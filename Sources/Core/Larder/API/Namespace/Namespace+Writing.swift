@@ -50,9 +50,7 @@ extension Store.Namespace {
   public func update(
     _ key: some StoreKey, _ attributes: EntryAttributes = EntryAttributes(),
     _ change: @escaping @Sendable ([UInt8]?) throws -> [UInt8]?
-  ) throws -> [UInt8]? {
-    try engine.commit(updating(key, attributes, change))
-  }
+  ) throws -> [UInt8]? { try engine.commit(updating(key, attributes, change)) }
 
   /// Removes the entry under `key`. Returns false if the entry was absent or had expired.
   @discardableResult
@@ -72,15 +70,11 @@ extension Store.Namespace {
   @discardableResult
   public func increment(
     _ key: some StoreKey, by amount: Int = 1, expires: Expiration? = nil
-  ) throws(LarderError) -> Int {
-    try write(incrementing(key, by: amount, expires))
-  }
+  ) throws(LarderError) -> Int { try write(incrementing(key, by: amount, expires)) }
 
   func write<Result: Sendable>(
     _ write: @autoclosure () throws -> SharedWrite<Result>
-  ) throws(LarderError) -> Result {
-    try engine.typed { try engine.commit(write()) }
-  }
+  ) throws(LarderError) -> Result { try engine.typed { try engine.commit(write()) } }
 
   /// Starts the entry's lifetime again. Does not change the value or its version.
   ///

@@ -10,8 +10,12 @@ final class NamespaceHandle: Sendable {
   /// The counts of the memory tier. `reads` does not count hits without a lookup.
   let memory = Mutex(MemoryTallies())
   /// The part of the counts of `reads` and `memory` that the store's counters already contain. `epoch` is the commit that last
-  /// reset these counters, as read in commit `moment`; 0 before the first read.
-  private let merged = Mutex((counts: ReadCounters(), epoch: 0 as UInt64, moment: 0 as UInt64))
+  /// reset these counters, as read in commit `moment`; 0 before the first read. The last merge, in `commit`, has added `last`.
+  private let merged = Mutex(
+    (
+      counts: ReadCounters(), epoch: 0 as UInt64, moment: 0 as UInt64, last: ReadCounters(),
+      commit: 0 as UInt64
+    ))
   let known = Mutex<(generation: UInt64, namespace: KnownNamespace)?>(nil)
   private let counted: CountedHandles
   let isListed = Atomic(false)
@@ -106,9 +110,10 @@ final class NamespaceHandle: Sendable {
   @inline(__always)
   private func list() { if !isListed.load(ordering: .relaxed) { counted.add(self) } }
 
-  func unmerged() -> ReadCounters {
+  /// The counts that the store's counters do not contain, at the end of the running commit or in the snapshot `moment`.
+  func unmerged(at moment: UInt64 = .max) -> ReadCounters {
     let total = total
-    return merged.withLock { total - $0.counts }
+    return merged.withLock { total - $0.counts + ($0.commit > moment ? $0.last : ReadCounters()) }
   }
 
   private var total: ReadCounters {
@@ -143,11 +148,19 @@ final class NamespaceHandle: Sendable {
       guard moment >= merged.moment else { return }
       merged.moment = moment
       if epoch == merged.epoch { return }
-      merged.counts = total
+      (merged.counts, merged.commit) = (total, 0)
       merged.epoch = epoch
     }
   }
 
-  func recordMerge(of counts: ReadCounters) { merged.withLock { $0.counts = $0.counts + counts } }
-  func revertMerge(of counts: ReadCounters) { merged.withLock { $0.counts = $0.counts - counts } }
+  func recordMerge(of counts: ReadCounters, in commit: UInt64) {
+    merged.withLock {
+      $0.last = $0.commit == commit ? $0.last + counts : counts
+      ($0.counts, $0.commit) = ($0.counts + counts, commit)
+    }
+  }
+
+  func revertMerge(of counts: ReadCounters) {
+    merged.withLock { ($0.counts, $0.commit) = ($0.counts - counts, 0) }
+  }
 }

@@ -190,7 +190,7 @@ extension Statistics.Namespace {
     handle.begin(listed.counters.epoch, seenAt: moment)
     info = listed.facts
     since = Timestamp(milliseconds: Int64(clamping: listed.counters.since))
-    reads = listed.counters.reads + handle.unmerged()
+    reads = listed.counters.reads + handle.unmerged(at: moment)
     removals = listed.counters.removals
     self.memory = memory
     let limits = info.rules.limits

@@ -69,7 +69,7 @@ extension WriteSession {
       try update(id) { counters in
         for kind in ReadCounters.Kind.allCases { counters.reads[kind] &+= pending[kind] }
       }
-      handle.recordMerge(of: pending)
+      handle.recordMerge(of: pending, in: transaction.id)
       effects.reads.append((handle, pending))
     }
   }
