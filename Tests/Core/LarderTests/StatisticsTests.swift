@@ -35,10 +35,8 @@ import Testing
   @Test func `reads that a running commit merges are counted meanwhile`() throws {
     try notes.set("v", for: "k")
     #expect(try notes.text("k") == "v")
-    let before = try store.statistics().reads
-    let handle = store.engine.handle(for: "notes")
-    let commit = store.engine.environment.lastTransaction + 1
-    handle.recordMerge(of: handle.unmerged(), in: commit)
+    let (before, handle) = (try store.statistics().reads, store.engine.handle(for: "notes"))
+    handle.recordMerge(of: handle.unmerged(), in: store.engine.environment.lastTransaction + 1)
     #expect(try before.hits > 0 && store.statistics().reads == before)
   }
 

@@ -112,6 +112,9 @@ import Testing
     #expect(notes[1] == "note: `salvage DIRECTORY` saves what is whole")
     let salvage = with(Salvage()) { $0.damagedEntries = 1 }
     #expect(throws: ShellError.self) { try salvage.checkSaved() }
+    let encrypted = with(Salvage()) { $0.leftOut = 2 }
+    #expect(throws: ShellError.self) { try encrypted.checkSaved() }
+    #expect(encrypted.reply.sentences[1].description.hasPrefix("left out: 2 entries "))
   }
 
   @Test func `every example in the help is right`() throws {

@@ -97,9 +97,7 @@ struct Opening {
 
   func system<Result: ~Copyable>(
     _ body: () throws(LMDBError) -> Result
-  ) throws(OpenError) -> Result {
-    try OpenError.wrapping(path: files.directory, body)
-  }
+  ) throws(OpenError) -> Result { try OpenError.wrapping(path: files.directory, body) }
 
   /// Whether no process has the environment open. If this process itself had the environment open, this code would not run.
   ///

@@ -86,15 +86,11 @@ protocol PageOpener {
   @inline(__always)
   mutating func seek<Opener: PageOpener>(
     _ key: SearchKey, by opener: Opener
-  ) throws(Opener.Failure) {
-    try descend(by: opener) { page in unsafe page.lastNotAfter(key) }
-  }
+  ) throws(Opener.Failure) { try descend(by: opener) { page in unsafe page.lastNotAfter(key) } }
 
   mutating func seekEnd<Opener: PageOpener>(
     atLast: Bool, by opener: Opener
-  ) throws(Opener.Failure) {
-    try descend(by: opener) { page in atLast ? page.count &- 1 : 0 }
-  }
+  ) throws(Opener.Failure) { try descend(by: opener) { page in atLast ? page.count &- 1 : 0 } }
 
   /// Moves to the next or previous page of the level `bottom`. Returns false if there is none. Keeps the levels below `bottom`.
   @inline(never)

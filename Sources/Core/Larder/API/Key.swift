@@ -70,9 +70,7 @@ public struct Key: StoreKey, Hashable, Comparable, Sendable, CustomStringConvert
   @inlinable
   public func withKeyBytes<Result: ~Copyable, Failure: Error>(
     _ body: (Span<UInt8>) throws(Failure) -> Result
-  ) throws(Failure) -> Result {
-    try body(bytes.span)
-  }
+  ) throws(Failure) -> Result { try body(bytes.span) }
 
   /// The text, or `hex:` and the bytes in hexadecimal.
   public var description: String {
@@ -116,18 +114,14 @@ extension [UInt8]: StoreKey {
   @inlinable
   public func withKeyBytes<Result: ~Copyable, Failure: Error>(
     _ body: (Span<UInt8>) throws(Failure) -> Result
-  ) throws(Failure) -> Result {
-    try body(span)
-  }
+  ) throws(Failure) -> Result { try body(span) }
 }
 
 extension Data: StoreKey {
   /// Calls `body` with the bytes.
   public func withKeyBytes<Result: ~Copyable, Failure: Error>(
     _ body: (Span<UInt8>) throws(Failure) -> Result
-  ) throws(Failure) -> Result {
-    try body([UInt8](self).span)
-  }
+  ) throws(Failure) -> Result { try body([UInt8](self).span) }
 }
 
 extension UUID: StoreKey {
@@ -144,18 +138,14 @@ extension URL: StoreKey {
   /// Calls `body` with the UTF-8 of the absolute string. Normalises nothing, so two spellings of a URL are two keys.
   public func withKeyBytes<Result: ~Copyable, Failure: Error>(
     _ body: (Span<UInt8>) throws(Failure) -> Result
-  ) throws(Failure) -> Result {
-    try absoluteString.withKeyBytes(body)
-  }
+  ) throws(Failure) -> Result { try absoluteString.withKeyBytes(body) }
 }
 
 extension StoreKey where Self: RawRepresentable, RawValue: StoreKey {
   /// Calls `body` with the bytes of the raw value.
   public func withKeyBytes<Result: ~Copyable, Failure: Error>(
     _ body: (Span<UInt8>) throws(Failure) -> Result
-  ) throws(Failure) -> Result {
-    try rawValue.withKeyBytes(body)
-  }
+  ) throws(Failure) -> Result { try rawValue.withKeyBytes(body) }
 }
 
 /// The first bytes of integer keys. UTF-8 contains none of these bytes, so no string has the bytes of an integer key.
@@ -186,9 +176,7 @@ extension StoreKey where Self: FixedWidthInteger {
   /// Calls `body` with the bytes of an integer key; see ``StoreKey``.
   public func withKeyBytes<Result: ~Copyable, Failure: Error>(
     _ body: (Span<UInt8>) throws(Failure) -> Result
-  ) throws(Failure) -> Result {
-    try body(IntegerKey.bytes(of: self).span)
-  }
+  ) throws(Failure) -> Result { try body(IntegerKey.bytes(of: self).span) }
 }
 
 extension Int: StoreKey {}

@@ -115,9 +115,7 @@ struct ExpressionParser {
     let word = Word(bytes, isBare: false, at: 0..<0)
     do throws(ShellError) {
       return .constant(.time(try isFuture ? word.timeAhead(clock) : word.timeAgo(clock)))
-    } catch {
-      throw error.pointing(at: range)
-    }
+    } catch { throw error.pointing(at: range) }
   }
 
   private mutating func membership(of left: QueryOperand) throws(ShellError) -> Expression {
@@ -152,9 +150,7 @@ struct ExpressionParser {
     index += 1
     do throws(ShellError) {
       return try RegularExpression(Word(bytes, isBare: false, at: 0..<0))
-    } catch {
-      throw error.pointing(at: token.range)
-    }
+    } catch { throw error.pointing(at: token.range) }
   }
 
   mutating func take(_ kind: QueryToken.Kind) -> Bool {

@@ -12,9 +12,7 @@ extension CommandTable {
       var reader = ArgumentReader(command: command, name: name.range, line: line, clock: clock)
       try reader.sort(arguments)
       return try reader.invocation()
-    } catch {
-      throw line.locate(error)
-    }
+    } catch { throw line.locate(error) }
   }
 }
 
@@ -76,9 +74,7 @@ struct ArgumentReader {
     do throws(ShellError) {
       values[spec.name, default: []].append(
         try kind.value(of: value, clock, ignoresCase: ignoresCase, variables: line.variables))
-    } catch {
-      throw explained(error, of: spec, with: value)
-    }
+    } catch { throw explained(error, of: spec, with: value) }
   }
 
   private func explained(

@@ -29,9 +29,7 @@ package struct CommandReader: Sendable {
       try lexer.add(line: line)
       isOpen = lexer.open != nil
       return isOpen ? .open : .commands(try commands())
-    } catch {
-      throw unread.locate(error)
-    }
+    } catch { throw unread.locate(error) }
   }
 
   /// Ends the source; if a quote is open, throws an error with the place of the quote.
@@ -125,9 +123,7 @@ package struct CommandReader: Sendable {
       do throws(ShellError) {
         line.arguments.append(
           try Argument(variables.values.isEmpty ? word : variables.replacing(word)))
-      } catch {
-        throw line.locate(error)
-      }
+      } catch { throw line.locate(error) }
     }
     return line
   }

@@ -16,9 +16,7 @@ enum JSONGrammar {
       try read(bytes, &index)
       skipSpace(bytes, &index)
       return index == bytes.count ? nil : JSONText.ParseError(error: .surplus, offset: index)
-    } catch {
-      return JSONText.ParseError(error: error, offset: index)
-    }
+    } catch { return JSONText.ParseError(error: error, offset: index) }
   }
 
   /// - Parameter depth: The number of arrays and objects around the value.

@@ -42,9 +42,7 @@ extension Cache {
   /// Passes the stored bytes of the fresh value under `key` to `body`; see ``Store/Namespace/withValue(for:_:)``.
   public func withValue<Result>(
     for key: some StoreKey, _ body: (Span<UInt8>) throws -> Result
-  ) throws -> Result? {
-    try namespace.withValue(for: key, body)
-  }
+  ) throws -> Result? { try namespace.withValue(for: key, body) }
 
   @inlinable @inline(__always)
   func unbox(_ item: MemoryItem) -> Value {

@@ -33,9 +33,7 @@ extension Store.Namespace {
   public func update(
     _ key: some StoreKey, _ attributes: EntryAttributes = EntryAttributes(),
     _ change: @escaping @Sendable ([UInt8]?) throws -> [UInt8]?
-  ) async throws -> [UInt8]? {
-    try await engine.commit(updating(key, attributes, change))
-  }
+  ) async throws -> [UInt8]? { try await engine.commit(updating(key, attributes, change)) }
 
   /// Removes the entry under `key`. Returns false if the entry was absent or had expired.
   @discardableResult
