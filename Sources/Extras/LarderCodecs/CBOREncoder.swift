@@ -94,9 +94,7 @@ extension CBORValue {
 
 /// An integer type of the standard library, which becomes a number of CBOR. Each type has a specialized conversion. Another
 /// integer type can have its own `Codable` coding.
-protocol CBORInteger: FixedWidthInteger {
-  var cbor: CBORValue { get }
-}
+protocol CBORInteger: FixedWidthInteger { var cbor: CBORValue { get } }
 
 extension CBORInteger {
   var cbor: CBORValue { CBORValue(self) }

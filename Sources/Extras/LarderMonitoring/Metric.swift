@@ -45,7 +45,7 @@ struct MetricList {
     add("larder_commits", .counter, statistics.file.transaction)
     let usage = statistics.usage
     for (resource, tier) in [
-      ("entries", usage.entries), ("bytes", usage.bytes), ("disk", usage.disk),
+      ("entries", usage.entries), ("bytes", usage.bytes), ("disk", statistics.usedDisk),
       ("memory", usage.memory),
     ] {
       guard let utilization = tier.utilization else { continue }
@@ -75,18 +75,14 @@ struct MetricList {
     for (reason, count) in [
       ("absent", reads.absent), ("expired", reads.expired), ("stale", reads.stale),
       ("damaged", reads.damaged), ("undecodable", reads.undecodable),
-    ] {
-      add("larder_misses", .counter, count, labels.merging(["reason": reason]) { $1 })
-    }
+    ] { add("larder_misses", .counter, count, labels.merging(["reason": reason]) { $1 }) }
     let removals = figures.removals
     for (reason, count) in [
       ("expired", removals[.expired]), ("evicted", removals.evicted),
       ("removed", removals[.removed]), ("replaced", removals[.replaced]),
       ("cleared", removals[.cleared]), ("invalidated", removals[.invalidated]),
       ("orphaned", removals[.orphaned]), ("damaged", removals[.damaged]),
-    ] {
-      add("larder_removals", .counter, count, labels.merging(["reason": reason]) { $1 })
-    }
+    ] { add("larder_removals", .counter, count, labels.merging(["reason": reason]) { $1 }) }
   }
 
   private mutating func add(

@@ -75,8 +75,16 @@ extension Statistics {
   private var resources: [(name: String, tier: Tier)] {
     [
       ("entries", usage.entries), ("bytes of values", usage.bytes),
-      ("bytes of the data file", usage.disk),
+      ("bytes of the data file", usedDisk),
     ]
+  }
+
+  /// The bytes of the pages in use, of those that entries may use. The file itself stays large after the removal of entries.
+  var usedDisk: Tier {
+    var tier = usage.disk
+    tier.limit = StoreLimits(disk: tier.limit).usableDisk(pageSize: file.pageSize)
+    tier.used = min((file.pages - file.freePages) * file.pageSize, tier.limit ?? .max)
+    return tier
   }
 
   private func isFull(_ tier: Tier) -> Bool { (tier.utilization ?? 0) >= Self.fullAt }

@@ -102,6 +102,20 @@ import Testing
     }
   }
 
+  @Test func `a file whose pages are free again is not full`() throws {
+    try withTemporaryStore { store, _ in
+      let (reports, notes) = (Reports(), store.namespace("notes"))
+      try store.declare(StoreLimits(disk: 4_000_000))
+      for key in 0..<800 { try notes.set([UInt8](repeating: 1, count: 8000), for: key) }
+      try store.clear()
+      try store.purge()
+      StoreMonitor(of: store, report: reports.report).lookOnce()
+      #expect(reports.takeEvents() == [])
+      let ratio = try #require(reports.value("larder_utilization_ratio", ["resource": "disk"]))
+      #expect(ratio < 0.5)
+    }
+  }
+
   @Test func `what goes wrong is reported once, and again when it happens again`() throws {
     try withTemporaryStore { store, _ in
       let reports = Reports()
