@@ -67,9 +67,7 @@ extension NamespaceRecord {
       let encoder = JSONEncoder()
       encoder.outputFormatting = .sortedKeys
       content += try encoder.encode(rules)
-    } catch {
-      throw LarderError(.invalidArgument, "the rules cannot be stored: \(error)")
-    }
+    } catch { throw LarderError(.invalidArgument, "the rules cannot be stored: \(error)") }
     return seal.seal(content, for: MetadataKey.namespace(name))
   }
 }

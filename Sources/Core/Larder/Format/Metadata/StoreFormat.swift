@@ -50,9 +50,7 @@ extension StoreFormat {
       let transaction = try environment.beginRead()
       let key = MetadataKey.format
       record = try transaction.value(for: key.span, in: .main)?.copied ?? []
-    } catch {
-      throw LarderError(error, path: path)
-    }
+    } catch { throw LarderError(error, path: path) }
     guard Self.isMarked(record.span) else {
       throw LarderError(
         .foreign, "\(path) is not a Larder store",

@@ -155,9 +155,7 @@ extension EntryReader {
       }
       return key.count > Key.longest
         ? nil : try transaction.find(StoredKey.entry(key, in: id), in: .entries)
-    } catch {
-      throw environment.larderError(error)
-    }
+    } catch { throw environment.larderError(error) }
   }
 
   /// Whether the checksum matches. Does not check a large value at each read; see ``VerifiedValues``.

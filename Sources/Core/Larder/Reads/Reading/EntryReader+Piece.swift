@@ -151,8 +151,6 @@ extension EntryReader {
         if number < last { record = try cursor.next() }
       }
       return true
-    } catch {
-      throw environment.larderError(error)
-    }
+    } catch { throw environment.larderError(error) }
   }
 }

@@ -22,9 +22,7 @@ final class Subscription: Sendable {
     do throws(LarderError) {
       (state.position, state.leaseExpirations) = try store.engine.beginSubscription(
         mayWrite: !store.isReadOnly)
-    } catch {
-      state.failure = error
-    }
+    } catch { state.failure = error }
     self.state = Mutex(state)
   }
 

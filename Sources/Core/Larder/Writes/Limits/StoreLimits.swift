@@ -111,9 +111,7 @@ struct StoreSettings: Codable, Equatable, Sendable {
     encoder.outputFormatting = .sortedKeys
     do {
       return seal.seal([UInt8](try encoder.encode(self)), for: MetadataKey.settings)
-    } catch {
-      throw LarderError(.invalidArgument, "the limits cannot be stored: \(error)")
-    }
+    } catch { throw LarderError(.invalidArgument, "the limits cannot be stored: \(error)") }
   }
 }
 

@@ -111,8 +111,6 @@ extension EntryReader {
         return false
       }
       return tombstones.contains { $0.hides(id, version: header.version, tags: tags) }
-    } catch {
-      throw environment.larderError(error)
-    }
+    } catch { throw environment.larderError(error) }
   }
 }
