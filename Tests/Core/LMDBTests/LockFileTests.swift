@@ -1,4 +1,3 @@
-import CLarderSystem
 import Foundation
 import LarderPeer
 import LarderSystem
@@ -30,8 +29,8 @@ import Testing
   }
 
   @Test func `a program that removes old files finds the directory locked`() throws {
-    let cleaner = try FileDescriptor(opening: store, O_RDONLY)
-    #expect(larder_flock(cleaner.number, LOCK_EX | LOCK_NB) == -1)
+    let cleaner = try FileLock(opening: store, readOnly: true, in: ForkGuard())
+    #expect(try !cleaner.take())
   }
 
   @Test func `a second name for the data file stops the next write`() throws {
