@@ -1,3 +1,4 @@
+import LMDB
 import TestSupport
 import Testing
 
