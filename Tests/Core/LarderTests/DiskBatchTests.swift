@@ -86,16 +86,22 @@ struct DiskBatchTests: StoreSuite {
     return keys
   }
 
-  @Test(arguments: [true, false])
-  func `removing many entries of a full file evicts no others`(byTag: Bool) throws {
+  @Test(arguments: ["tag", "owner", "prefix"])
+  func `removing many entries of a full file evicts no others`(by what: String) throws {
     try withStoreOnDisk(unflushed(disk: 5_000_000)) { store, notes in
+      let expires = what == "prefix" ? Expiration.after(.days(1)) : .never
+      try store.declare(Rules(expires: expires, jitter: 0.5), for: "notes")
       try notes.set([1], for: "owner", .with(isPinned: true))
       let owner = Owner(Key("owner"), in: "notes")
-      _ = try fill(notes, byTag ? .with(tags: ["tag"]) : .with(owners: [owner]))
+      _ = try fill(notes, what == "owner" ? .with(owners: [owner]) : .with(tags: ["tag"]))
       let (count, evicted) = (try notes.count(), try notes.removals.evicted)
-      if byTag { try store.invalidate(tag: "tag") } else { try notes.remove("owner") }
+      switch what {
+      case "tag": try store.invalidate(tag: "tag")
+      case "owner": try notes.remove("owner")
+      default: try notes.remove(prefix: [0xF7, 0, 0, 0, 0, 0, 3] as [UInt8])
+      }
       let removals = try notes.removals
-      #expect(removals[.invalidated] + removals[.orphaned] > 500)
+      #expect(removals[.invalidated] + removals[.orphaned] + removals[.removed] > 300)
       #expect(try removals.evicted - evicted < 100 && notes.count() > count * 4 / 5)
     }
   }

@@ -143,17 +143,22 @@ extension Store.Namespace {
           return true
         }
       }
-      if keys.isEmpty { continue }
-      total += try engine.commit { batch in
-        var removed = RemovalResult()
-        // Counts all entries before the first removal, because dependents leave with their owners.
-        for key in keys {
-          if let entry = try batch.session.living(key.bytes.span, in: name) {
-            removed += RemovalResult(entries: 1, bytes: entry.valueCount)
+      while !keys.isEmpty {
+        let (removed, count) = try engine.commit { batch in
+          // A batch without pages for its removals would fail, and other entries would be evicted for this batch.
+          let some = keys.prefix(batch.session.removalsInOwnBatch)
+          var removed = RemovalResult()
+          // Counts all entries before the first removal, because dependents leave with their owners.
+          for key in some {
+            if let entry = try batch.session.living(key.bytes.span, in: name) {
+              removed += RemovalResult(entries: 1, bytes: entry.valueCount)
+            }
           }
+          for key in some { try batch.remove(key, from: self) }
+          return (removed, some.count)
         }
-        for key in keys { try batch.remove(key, from: self) }
-        return removed
+        total += removed
+        keys.removeFirst(count)
       }
     } while position != nil
     return total
