@@ -106,6 +106,17 @@ struct DiskBatchTests: StoreSuite {
     }
   }
 
+  @Test func `a lower limit of a namespace in a full file evicts nothing of the others`() throws {
+    try withStoreOnDisk(unflushed(disk: 5_000_000)) { store, notes in
+      let other = store.namespace("other")
+      try other.fill(0..<2000, with: [UInt8](repeating: 1, count: 210))
+      _ = try fill(notes, EntryAttributes())
+      let before = try other.count()
+      try store.declare(Rules(limits: Limits(entries: 1000)), for: "notes")
+      #expect(try notes.count() <= 1000 && other.count() > before * 4 / 5)
+    }
+  }
+
   @Test func `neither cleanup nor purge takes the last pages of a full file`() throws {
     try withStoreOnDisk(with(unflushed(disk: 4_000_000)) { $0.clock = clock }) { store, notes in
       let keys = try fill(notes, .with(expires: .after(.hours(1))))

@@ -75,6 +75,8 @@ extension WriteSession {
     let isDone = try removeExpired(in: id, limit: most) { $0.exceeds(limits, in: id) }
     // If the search has stopped at its limit, the next steps continue it before they evict entries that have not expired.
     if isDone, exceeds(limits, in: id) {
+      // A step without pages for its evictions would fail, and entries of other namespaces would be evicted for this step.
+      let most = most == .max ? most : min(most, removalsInOwnBatch)
       var request = RoomRequest(id: id, limits: limits, evictionsLeft: most)
       if let newest = try newestPosition(in: id) { request.skipped = [newest] }
       let removed = try evict(rules.eviction, request)
@@ -122,7 +124,7 @@ extension WriteSession {
   fileprivate mutating func changeSettings(
     below ceiling: Int, _ change: (inout StoreSettings) -> Void
   ) throws(LarderError) -> LimitProgress {
-    let most = LimitProgress.evictedPerStep
+    let (most, withPages) = (LimitProgress.evictedPerStep, removalsInOwnBatch)
     var settings = try self.settings()
     let before = settings
     change(&settings)
@@ -135,7 +137,8 @@ extension WriteSession {
     let entries = state.entries
     var isDone = try removeExpired(in: nil, limit: most) { $0.isStoreOver }
     try evictInTurn { session in
-      isDone && session.isStoreOver && entries &- session.state.entries < UInt64(most)
+      isDone && session.isStoreOver
+        && entries &- session.state.entries < UInt64(min(most, withPages))
     }
     let disk = try lowerDisk(wanted.disk, below: ceiling, &isDone)
     let isOver = isStoreOver || disk != nil
