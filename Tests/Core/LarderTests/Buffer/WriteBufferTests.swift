@@ -196,6 +196,10 @@ import Testing
     // Simulates that the writer was killed just before it stored the state, so lookups find the record already.
     table.view.store(state.word, wide: BufferLayout.Place.state)
     #expect(try numbers.text("n") == "new" && cache.value(for: "n") == "new")
+    // The next writer of the key completes that write, and needs no transaction.
+    let commit = store.engine.environment.lastTransaction
+    try numbers.set("newest", for: "n")
+    #expect(store.engine.environment.lastTransaction == commit)
   }
 
   @Test func `entries expire to the millisecond`() throws {

@@ -151,8 +151,8 @@ extension StoreEngine {
       state: state, metadata: target.generation, snapshot: buffer.base(of: state),
       keyHash: keyHash, found: record)
     if let record {
-      // The buffer has the newest entry, so a lookup in the data file is not necessary.
-      let log = BufferLog(generation: state.generation, end: state.end)
+      // The buffer has the newest entry, so no lookup in the data file is necessary. The record may be newer than `state`.
+      let log = BufferLog(generation: state.generation, end: buffer.layout.logSize)
       return buffer.withEntry(at: record.offset, in: log) { record, _, _, header in
         former.entry = header.map { ($0, record.entryCount - $0.payloadStart) }
         return former
