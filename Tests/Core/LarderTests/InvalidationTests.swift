@@ -46,6 +46,18 @@ import Testing
     #expect(try notes.count() == 100 && store.state.tombstones == 0)
   }
 
+  @Test func `a load after an invalidation stores its value`() async throws {
+    let cache = store.cache(BytesCodec(), in: "notes")
+    try notes.fill((0..<100).map { "k\($0)" }, .with(tags: ["t"]))
+    try begin(["t"], in: store, removing: 10)
+    let value = try await cache.value(for: "k99", options: LoadOptions(waitsForCommit: true)) {
+      // The entry that the invalidation has hidden is removed during the load.
+      try cache.namespace.engine.commit { try $0.session.resumeFirstInvalidation(limit: 1000) }
+      return [9]
+    }
+    #expect(try value == [9] && notes.bytes("k99") == [9] && notes.count() == 1)
+  }
+
   @Test func `an invalidation in one namespace does not read the entries of others`() throws {
     let other = store.namespace("other")
     try other.fill(0..<1200, .with(tags: ["t"]))

@@ -33,9 +33,7 @@ extension Cache {
   /// The value under `key`, read or loaded according to the options.
   public func value(
     for key: some StoreKey, options: LoadOptions, load: @escaping @Sendable () async throws -> Value
-  ) async throws -> Value {
-    try await result(for: key, options: options, load: load).value
-  }
+  ) async throws -> Value { try await result(for: key, options: options, load: load).value }
 
   /// The value under `key`, read or loaded according to the options, with its source and age.
   public func result(
@@ -62,9 +60,7 @@ extension Cache {
   public func value(
     for key: some StoreKey, options: LoadOptions = LoadOptions(),
     load: @escaping @Sendable (CachedValue<Value>?) async throws -> Loaded<Value>
-  ) async throws -> Value? {
-    try await result(for: key, options: options, load: load)?.value
-  }
+  ) async throws -> Value? { try await result(for: key, options: options, load: load)?.value }
 
   /// The value under `key`, which is read or loaded, with its source and age. If the load finds no value, the result is nil,
   /// and a negative entry records the absence for the time in ``LoadOptions/absent``.

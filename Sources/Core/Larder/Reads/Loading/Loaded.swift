@@ -16,9 +16,7 @@ public struct Loaded<Value: Sendable>: Sendable {
   /// A value with its own attributes. Missing attributes come from the options. The codec comes from the cache.
   public static func value(
     _ value: Value, _ attributes: EntryAttributes = EntryAttributes()
-  ) -> Loaded {
-    Loaded(.value(value, attributes))
-  }
+  ) -> Loaded { Loaded(.value(value, attributes)) }
 
   /// The stored value is still current, and its lifetime starts again. If no value is stored, the load fails.
   public static var unchanged: Loaded { Loaded(.unchanged) }

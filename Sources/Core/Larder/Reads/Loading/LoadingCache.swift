@@ -48,7 +48,5 @@ extension Cache {
   public func loading<Key: StoreKey & Sendable>(
     options: LoadOptions = LoadOptions(),
     _ load: @escaping @Sendable (Key, CachedValue<Value>?) async throws -> Loaded<Value>
-  ) -> LoadingCache<Key, Value> {
-    LoadingCache(cache: self, options: options, load: load)
-  }
+  ) -> LoadingCache<Key, Value> { LoadingCache(cache: self, options: options, load: load) }
 }

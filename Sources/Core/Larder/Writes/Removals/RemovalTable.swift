@@ -90,9 +90,11 @@ package struct RemovalTable {
   /// Without the file, no load that has begun stores its value.
   func discard() { table.remove() }
 
+  /// Keeps a higher number, because a later commit of an invalidation records removals with the number of its first commit.
   func record(_ hash: UInt64, _ number: UInt64) {
     let view = table.view
-    if view.isWritable { view.release(number, to: Self.place(of: hash)) }
+    let place = Self.place(of: hash)
+    if view.isWritable, view.acquire(place) < number { view.release(number, to: place) }
   }
 
   /// Marks removals as finished, after the transactions of other writers have ended: all removals if `number` is nil, otherwise

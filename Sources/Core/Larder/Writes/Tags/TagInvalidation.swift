@@ -194,6 +194,8 @@ extension WriteSession {
     let position = prefix.lexicographicallyPrecedes(tombstone.reached) ? tombstone.reached : nil
     let tags = engine.indexes.tags
     let keys = try transaction.keys(in: tags, from: prefix, after: position, limit: limit)
+    invalidation = number(of: tombstone)
+    defer { invalidation = 0 }
     var removal = RemovalResult()
     for key in keys {
       guard let entryKey = IndexKey.tagged(key),
@@ -207,5 +209,17 @@ extension WriteSession {
     try removeOrphans()
     tombstone.reached = keys.last ?? tombstone.reached
     return (removal, keys.count < limit)
+  }
+
+  /// The number that the first commit of an invalidation has in ``RemovalTable``, or a later number; 0 if the number is unknown.
+  private mutating func number(of tombstone: Tombstone) -> UInt64 {
+    guard let tag = tombstone.tags.first, engine.removalTable.open() else { return 0 }
+    var hashes = [RemovalTable.hash(ofTag: tag, in: nil)]
+    // An invalidation in one namespace has recorded the tag in this namespace.
+    if tombstone.horizon.count == 1, let id = tombstone.horizon.keys.first {
+      guard let name = (try? namespace(of: id))?.name else { return 0 }
+      hashes.append(RemovalTable.hash(ofTag: tag, in: name))
+    }
+    return engine.removalTable.last(of: hashes)
   }
 }

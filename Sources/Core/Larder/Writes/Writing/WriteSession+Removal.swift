@@ -6,8 +6,10 @@ extension WriteSession {
   }
 
   /// Records a removal, so that a load that began before the removal does not store its value. Evictions and expiries are not
-  /// recorded, because after an eviction or an expiry a load may store its value.
-  mutating func recordRemoval(of hash: UInt64) {
+  /// recorded, because after an eviction or an expiry a load may store its value. `earlier` is the number of the invalidation
+  /// that has hidden the entry: a load that began after this invalidation may store its value, too.
+  mutating func recordRemoval(of hash: UInt64, at earlier: UInt64 = 0) {
+    if earlier > 0 { return engine.removalTable.record(hash, earlier) }
     if effects.removal == nil, !effects.lacksRemoval {
       effects.removal = engine.removalTable.begin()
       effects.lacksRemoval = effects.removal == nil
