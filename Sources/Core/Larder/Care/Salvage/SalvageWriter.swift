@@ -5,12 +5,9 @@ struct SalvageWriter {
   let store: Store
   let metadata: SalvageMetadata
   var result = Salvage()
-  private struct SavedEntry {
-    let key: [UInt8]
-    let name: String
-    let value: [UInt8]
-    let attributes: EntryAttributes
-  }
+  private typealias SavedEntry = (
+    key: [UInt8], name: String, value: [UInt8], attributes: EntryAttributes
+  )
 
   private var waiting: [SavedEntry] = []
   private var waitingBytes = 0
@@ -64,8 +61,7 @@ struct SalvageWriter {
     if let before, before >= entry.header.version { return true }
     saved[entry.entryKey] = entry.header.version
     result.entries += before == nil ? 1 : 0
-    waiting.append(
-      SavedEntry(key: key, name: name, value: value, attributes: attributes(of: entry)))
+    waiting.append((key, name, value, attributes(of: entry)))
     waitingBytes += value.count
     if waiting.count >= Self.entriesPerBatch || waitingBytes >= Self.bytesPerBatch { try flush() }
     return true

@@ -5,11 +5,7 @@ struct MetadataReader: Sendable {
   let environment: Environment
   let seal: RecordSeal
 
-  struct ListedNamespace {
-    var id: NamespaceID
-    var facts: NamespaceInfo
-    var counters: NamespaceCounters
-  }
+  typealias ListedNamespace = (id: NamespaceID, facts: NamespaceInfo, counters: NamespaceCounters)
 
   /// The settings of the store. Each store has a record of settings. If the record is not found, its key is damaged.
   func settings(in transaction: borrowing ReadTransaction) throws(LarderError) -> StoreSettings {
@@ -82,6 +78,6 @@ struct MetadataReader: Sendable {
       name: name, entries: Int(clamping: counters.entries), bytes: Int(clamping: counters.bytes),
       storedSize: Int(clamping: counters.stored), created: Timestamp(milliseconds: record.created),
       declared: record.rules.declared, overrides: record.rules.overrides)
-    return ListedNamespace(id: record.id, facts: facts, counters: counters)
+    return (record.id, facts, counters)
   }
 }

@@ -8,12 +8,9 @@ final class BulkLoad<Value: Sendable>: Sendable {
   typealias Missing = [(key: Key, stored: CachedValue<Value>?)]
   typealias InFlight = InFlightLoad<LoadedValue<Value>>
 
-  private struct Member: Sendable {
-    let load: CacheLoad<Value>
-    let running: InFlight
-    let turn: CacheLoad<Value>.Turn
-    let isRefresh: Bool
-  }
+  private typealias Member = (
+    load: CacheLoad<Value>, running: InFlight, turn: CacheLoad<Value>.Turn, isRefresh: Bool
+  )
 
   private struct State {
     var waiting: [Member] = []
@@ -53,8 +50,7 @@ final class BulkLoad<Value: Sendable>: Sendable {
       let result = load.cache.result(turn.lookup)
       return complete(load, running, .success(LoadedValue(result: result)))
     }
-    let member = Member(load: load, running: running, turn: turn, isRefresh: priority != nil)
-    state.withLock { $0.waiting.append(member) }
+    state.withLock { $0.waiting.append((load, running, turn, priority != nil)) }
     callNext()
   }
 
@@ -99,7 +95,7 @@ final class BulkLoad<Value: Sendable>: Sendable {
       let cache = members[0].load.cache
       let observed = ObservedLoad(
         namespace: cache.name, keys: members.count > 1 ? members.count : nil,
-        isRefresh: members.allSatisfy(\.isRefresh))
+        isRefresh: members.allSatisfy { $0.isRefresh })
       let answers = try await LoadDependencies.$running.withValue(self) {
         try await cache.namespace.engine.observed(observed) {
           try await source(members.map { (Key($0.load.key), $0.turn.lookup.cachedValue) })
