@@ -54,11 +54,10 @@ public struct Key: StoreKey, Hashable, Comparable, Sendable, CustomStringConvert
 
   /// The number of an integer key of 9 bytes; nil for other bytes, and for a number that does not fit in an `Int`.
   public var integer: Int? {
-    guard bytes.count == 9, bytes[0] == IntegerKey.negative || bytes[0] == IntegerKey.natural
-    else { return nil }
-    let word = bytes.dropFirst().reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
-    if bytes[0] == IntegerKey.natural { return Int(exactly: word) }
-    return Int64(bitPattern: word) < 0 ? Int(Int64(bitPattern: word)) : nil
+    guard bytes.count == 9 else { return nil }
+    let number = bytes.span.bigEndian(at: 1, as: Int64.self)
+    let sign = number < 0 ? IntegerKey.negative : IntegerKey.natural
+    return bytes[0] == sign ? Int(exactly: number) : nil
   }
 
   /// Compares the keys byte by byte. Listings use this order.

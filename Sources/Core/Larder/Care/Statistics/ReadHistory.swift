@@ -32,12 +32,10 @@ struct ReadHistory: Equatable {
   }
 
   func record(seal: RecordSeal) -> [UInt8] {
-    var content: [UInt8] = []
-    for sample in samples {
-      content.append(word: UInt64(clamping: sample.time.milliseconds))
-      for word in [sample.hits, sample.staleHits, sample.misses] { content.append(word: word) }
+    let words: [UInt64] = samples.flatMap {
+      [UInt64(clamping: $0.time.milliseconds), $0.hits, $0.staleHits, $0.misses]
     }
-    return seal.seal(content, for: MetadataKey.readHistory)
+    return seal.seal(words.flatMap { [UInt8](littleEndian: $0) }, for: MetadataKey.readHistory)
   }
 
   /// Whether a new sample is due: no sample exists, the last sample is of an earlier hour, or the clock was set back.

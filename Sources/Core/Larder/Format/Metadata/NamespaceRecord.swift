@@ -61,8 +61,7 @@ extension NamespaceRecord {
   }
 
   func record(name: String, seal: RecordSeal) throws(LarderError) -> [UInt8] {
-    var content = [UInt8](littleEndian: id.rawValue)
-    content.append(word: UInt64(bitPattern: created))
+    var content = [UInt8](littleEndian: id.rawValue) + [UInt8](littleEndian: created)
     do {
       let encoder = JSONEncoder()
       encoder.outputFormatting = .sortedKeys

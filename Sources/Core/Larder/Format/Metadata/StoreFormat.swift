@@ -20,11 +20,8 @@ struct StoreFormat {
   private var isReadable: Bool { (Self.plain...Self.buffered).contains(version) }
 
   var encoded: [UInt8] {
-    var bytes = Self.mark
-    bytes.append(littleEndian: version)
-    bytes += identity
-    bytes.append(word: Checksum.of(bytes.span, seed: 4))
-    return bytes
+    let bytes = Self.mark + [UInt8](littleEndian: version) + identity
+    return bytes + [UInt8](littleEndian: Checksum.of(bytes.span, seed: 4))
   }
 }
 

@@ -67,12 +67,8 @@ extension StoreState {
     (generation, nextID, tombstones) = (words.next(), words.next(), words.next())
     (entries, bytes, stored) = (words.next(), words.next(), words.next())
     (lastStamp, suspectSince) = (words.next(), words.next())
-    garbage = words.next()
-    nextDue = words.next()
-    dependents = words.next()
-    forcedCommits = words.next()
-    watched = words.next()
-    maintained = words.next()
+    (garbage, nextDue, dependents) = (words.next(), words.next(), words.next())
+    (forcedCommits, watched, maintained) = (words.next(), words.next(), words.next())
     orphans = words.next()
     if max(entries, bytes, stored) > NamespaceCounters.highestCount { return nil }
   }

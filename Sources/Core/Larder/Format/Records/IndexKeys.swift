@@ -49,11 +49,8 @@ enum IndexKey {
   /// The key in the tag index for an owner: all dependents of an owner are a range. No tag begins with a byte 0, so this byte
   /// marks an owner. The key has only a hash of the owner's entry key, so the caller must compare the fields of each entry.
   static func owner(_ owner: [UInt8], entry: [UInt8]) -> [UInt8] {
-    var bytes: [UInt8] = [0]
-    bytes.reserveCapacity(9 + entry.count)
-    bytes.append(bigEndian: Checksum.of(owner.span, seed: 7))
-    bytes.append(contentsOf: entry)
-    return bytes
+    let hash = Checksum.of(owner.span, seed: 7)
+    return [0] + [UInt8](count: 8) { $0.append(bigEndian: hash) } + entry
   }
 
   /// The entry key in a key of the tag index, for a tag or an owner; nil if the key is damaged.
@@ -71,11 +68,10 @@ enum IndexKey {
   }
 
   static func chunks(of version: UInt64, in id: NamespaceID) -> [UInt8] {
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(16)
-    bytes.append(bigEndian: id.rawValue)
-    bytes.append(bigEndian: version)
-    return bytes
+    [UInt8](count: 12) {
+      $0.append(bigEndian: id.rawValue)
+      $0.append(bigEndian: version)
+    }
   }
 
   static let longestTag = 200

@@ -96,10 +96,5 @@ struct ChunkedPayload: Equatable {
     checksum = payload.word(at: 8)
   }
 
-  var encoded: [UInt8] {
-    var bytes: [UInt8] = []
-    bytes.append(word: UInt64(count))
-    bytes.append(word: checksum)
-    return bytes
-  }
+  var encoded: [UInt8] { [UInt8](littleEndian: UInt64(count)) + [UInt8](littleEndian: checksum) }
 }
