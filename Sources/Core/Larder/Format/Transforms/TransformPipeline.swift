@@ -1,9 +1,5 @@
-struct TransformedValue {
-  /// The bytes that are stored instead of the value; nil if no transform changed the value.
-  var bytes: [UInt8]?
-  var steps: TransformSteps?
-  var metadata: [UInt8]?
-}
+/// `bytes` are stored instead of the value; nil if no transform changed the value.
+typealias TransformedValue = (bytes: [UInt8]?, steps: TransformSteps?, metadata: [UInt8]?)
 
 /// The transforms of a store, in their order. A write applies the transforms, and a read reverts them.
 struct TransformPipeline: Sendable {
@@ -21,22 +17,10 @@ struct TransformPipeline: Sendable {
   func apply(
     to value: Span<UInt8>, _ attributes: EntryAttributes, of entry: TransformContext
   ) throws(LarderError) -> TransformedValue {
-    var transformed = TransformedValue()
     // A negative entry has no value, so no transform has anything to change.
-    if !attributes.isNegative, let (bytes, steps) = try apply(transforms, to: value, entry) {
-      transformed.bytes = bytes
-      transformed.steps = steps
-    }
-    transformed.metadata = try metadata(attributes.metadataFields, of: entry)
-    return transformed
-  }
-
-  /// The value as it was written; nil if the bytes are damaged. Throws ``LarderError/Code/unreadable`` for a missing transform.
-  func restore(
-    _ bytes: [UInt8], _ fields: EntryFields, of entry: TransformContext
-  ) throws(LarderError) -> [UInt8]? {
-    guard let steps = fields.transforms else { return nil }
-    return try revert(steps, bytes, entry)
+    let changed = try attributes.isNegative ? nil : apply(transforms, to: value, entry)
+    let metadata = try metadata(attributes.metadataFields, of: entry)
+    return (changed?.bytes, changed?.steps, metadata)
   }
 
   /// Whether an entry may be read: all required transforms changed the entry, or the entry is negative.
@@ -89,9 +73,12 @@ struct TransformPipeline: Sendable {
     return current.map { ($0, steps) }
   }
 
+  /// The bytes as they were written; nil if the bytes or the steps are damaged. Throws ``LarderError/Code/unreadable`` for a
+  /// missing transform.
   func revert(
-    _ steps: TransformSteps, _ bytes: [UInt8], _ context: TransformContext
+    _ steps: TransformSteps?, _ bytes: [UInt8], _ context: TransformContext
   ) throws(LarderError) -> [UInt8]? {
+    guard let steps else { return nil }
     var context = context
     var current = bytes
     for (index, step) in steps.all.enumerated().reversed() {

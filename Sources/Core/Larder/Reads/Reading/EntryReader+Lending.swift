@@ -94,7 +94,7 @@ extension EntryReader {
     } catch { throw environment.larderError(error) }
     guard header.flags.contains(.transformed), let stored else { return stored }
     let context = TransformContext(key, in: id, version: header.version, reader: self)
-    return try transforms.restore(stored, fields, of: context)
+    return try transforms.revert(fields.transforms, stored, context)
   }
 
   /// Records a read of the application in the access table and, for an entry with a time to idle, in the pending accesses.

@@ -102,6 +102,6 @@ extension WriteSession {
     guard engine.transforms.isComplete(steps) else { return nil }
     guard isTransformed, let stored, let key = entry.key else { return stored }
     let place = TransformContext(key, in: entry.id, version: header.version, reader: engine.reader)
-    return try engine.transforms.restore(stored, entry.fields, of: place)
+    return try engine.transforms.revert(steps, stored, place)
   }
 }
