@@ -186,16 +186,12 @@ extension Cache {
           return try await load(missing)
         }
         return zip(keys, results).map { key, result in
-          switch result {
-          case .failure(let error): .failed(error)
-          case .success(let result):
-            if let error = result?.error {
-              .failed(error)
-            } else {
-              result?.source == .loaded || asked.withLock { $0.contains(Key(key)) }
-                ? .loaded : .present
-            }
-          }
+          do {
+            let result = try result.get()
+            if let error = result?.error { throw error }
+            let isAsked = asked.withLock { $0.contains(Key(key)) }
+            return isAsked || result?.source == .loaded ? .loaded : .present
+          } catch { return .failed(error) }
         }
       })
   }
