@@ -21,8 +21,6 @@ class MemoryItem: @unchecked Sendable {
   /// At this time and later, the value must not be returned without a lookup of the entry.
   private let expires: Atomic<Int64>
   /// The time of the entry's write, or of the last confirmation of its value.
-  private let writtenAt: Atomic<Int64>
-  /// The time of the write; `.min` if the entry never expires. A time more than a minute in the future makes the entry stale.
   private let written: Atomic<Int64>
 
   /// The access statistics. A hit and the policy may write at the same time, and one change may be lost.
@@ -41,10 +39,9 @@ class MemoryItem: @unchecked Sendable {
     self.cost = cost
     self.end = end
     version = header.version
-    writtenAt = Atomic(header.written)
+    written = Atomic(header.written)
     stamp = Atomic(stored.moment)
     expires = Atomic(Swift.min(header.expires, end))
-    written = Atomic(Self.written(header))
   }
 
   @inline(__always)
@@ -53,21 +50,16 @@ class MemoryItem: @unchecked Sendable {
     return key.count <= 16 ? KeyHash.ends(of: key, from: 0) == ends : self.key.isSame(as: key)
   }
 
-  private static func written(_ header: EntryHeader) -> Int64 {
-    header.expires == EntryHeader.never ? .min : header.written
-  }
-
   /// The newest state of the store in which the entry is known to have this value; see ``ReadTransaction/moment``.
   @inline(__always)
   final var snapshot: UInt64 { stamp.load(ordering: .relaxed) }
 
-  final var writeTime: Timestamp { Timestamp(milliseconds: writtenAt.load(ordering: .relaxed)) }
+  final var writeTime: Timestamp { Timestamp(milliseconds: written.load(ordering: .relaxed)) }
 
   final func confirm(_ header: EntryHeader, snapshot: UInt64) {
     guard snapshot > self.snapshot else { return }
     expires.store(Swift.min(header.expires, end), ordering: .relaxed)
-    written.store(Self.written(header), ordering: .relaxed)
-    writtenAt.store(header.written, ordering: .relaxed)
+    written.store(header.written, ordering: .relaxed)
     stamp.store(snapshot, ordering: .relaxed)
   }
 
@@ -79,7 +71,8 @@ class MemoryItem: @unchecked Sendable {
   @inline(__always)
   final var neverExpires: Bool { expires.load(ordering: .relaxed) == EntryHeader.never }
 
-  /// Whether an entry with the item's times is fresh, by the rule of ``EntryHeader/state(at:)``. The entry must have an expiry.
+  /// Whether an entry with the item's times is fresh, by the rule of ``EntryHeader/state(at:)``. The item must have an expiry.
+  /// The result may be false for an entry that never expires but has a lifetime in memory. A lookup then finds the entry fresh.
   @inline(__always)
   final func isFresh(at now: Int64) -> Bool {
     now < expires.load(ordering: .relaxed) && written.load(ordering: .relaxed) <= now &+ 60_000
@@ -90,8 +83,7 @@ class MemoryItem: @unchecked Sendable {
   final func isNearItsEnd(at now: Int64) -> Bool { now &+ 10 >= expires.load(ordering: .relaxed) }
 
   final func isExpired(at now: Int64) -> Bool {
-    let expires = expires.load(ordering: .relaxed)
-    return expires != EntryHeader.never && now >= expires
+    !neverExpires && now >= expires.load(ordering: .relaxed)
   }
 
   /// The access statistics in seven bits: the clock (2 bits), the frequency (4 bits), and whether a read has used the item.
