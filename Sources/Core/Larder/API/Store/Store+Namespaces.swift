@@ -127,8 +127,7 @@ extension Store {
         if expiry.block.deadline >= earliest, !hasWindows || looked > 10_000 { break }
         for indexed in expiry {
           if let entryKey = try indexed.entryKey(in: transaction, indexes),
-            let region = try transaction.find(entryKey, in: .entries),
-            let header = EntryHeader(transaction.bytes(of: region)),
+            let header = try transaction.header(at: entryKey),
             indexed.leads(to: header), header.staleUntil > now
           {
             looked += 1

@@ -131,6 +131,12 @@ struct NamespaceRepair {
 }
 
 extension DatabaseView where Self: ~Copyable {
+  /// The header of an entry; nil if the entry is absent or its header is damaged.
+  func header(at entryKey: [UInt8]) throws(LMDBError) -> EntryHeader? {
+    guard let record = try value(for: entryKey.span, in: .entries) else { return nil }
+    return EntryHeader(record)
+  }
+
   /// The parsed entry; nil if the entry is absent or damaged. The checksum is not verified.
   func entry(at entryKey: [UInt8]) throws(LMDBError) -> StoredEntry? {
     guard let record = try value(for: entryKey.span, in: .entries) else { return nil }

@@ -21,9 +21,7 @@ extension Verifier {
     _ transaction: borrowing ReadTransaction
   ) throws(LMDBError) {
     let entryKey = try indexed.entryKey(in: transaction, engine.indexes)
-    let header = try entryKey.flatMap { key throws(LMDBError) in
-      try self.header(at: key, transaction)
-    }
+    let header = try entryKey.flatMap { key throws(LMDBError) in try transaction.header(at: key) }
     if header.map(indexed.leads) != true {
       report(.dangling(.deadlines, at: key.copied), of: entryKey)
     }
@@ -33,7 +31,7 @@ extension Verifier {
   mutating func checkQueue(_ transaction: borrowing ReadTransaction) throws(LMDBError) {
     try transaction.forEach(in: engine.indexes.queue) { key, record throws(LMDBError) in
       if let queued = QueueRecord(key, record) {
-        if try header(at: queued.entryKey, transaction)?.sequence != queued.position {
+        if try transaction.header(at: queued.entryKey)?.sequence != queued.position {
           report(.dangling(.queue, at: key.copied), of: queued.entryKey)
         }
       } else {
@@ -108,13 +106,6 @@ extension Verifier {
     if try transaction.entry(at: entryKey)?.tagKeys.contains(key) != true {
       report(.dangling(.tags, at: key), of: entryKey)
     }
-  }
-
-  private func header(
-    at entryKey: [UInt8], _ transaction: borrowing ReadTransaction
-  ) throws(LMDBError) -> EntryHeader? {
-    guard let region = try transaction.find(entryKey, in: .entries) else { return nil }
-    return EntryHeader(transaction.bytes(of: region))
   }
 }
 

@@ -20,9 +20,8 @@ extension CacheLoad {
       return .known(loaded)
     }
     switch decision {
-    case .use: return .known(LoadedValue(result: cache.result(lookup)))
-    case .useAndRefresh:
-      refresh(after: lookup)
+    case .use, .useAndRefresh:
+      if decision == .useAndRefresh { refresh(after: lookup) }
       return .known(LoadedValue(result: cache.result(lookup)))
     case .fail: throw cache.notStored(key)
     case .load: return .entered(Result { try enter(after: lookup) }, after: lookup)
