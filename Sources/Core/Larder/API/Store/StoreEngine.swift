@@ -35,12 +35,9 @@ final class StoreEngine: Sendable {
     handles = Mutex(NamespaceHandles(listedIn: counted))
     reader = try EntryReader(of: environment, format: format, options: options)
     removalTable = RemovalTable(of: environment, store: format.identity)
-    loads = Loads(
-      leases: options.flushes
-        ? LoadLeases(
-          table: LeaseTable(of: environment, store: format.identity),
-          machine: options.hooks.machineClock)
-        : nil)
+    let table = LeaseTable(of: environment, store: format.identity)
+    let leases = LoadLeases(table: table, machine: options.hooks.machineClock)
+    loads = Loads(leases: options.flushes ? leases : nil)
     chunksAbove = options.hooks.chunksAbove
     timer = options.hooks.timer
     checkpointInterval = options.checkpointInterval.bounded
