@@ -93,7 +93,7 @@ final class StoreEngine: Sendable {
   var clock: StoreClock { reader.clock }
   var transforms: TransformPipeline { reader.transforms }
   var access: AccessTable { reader.access }
-  var leftovers: ReadLeftovers { reader.leftovers }
+  var leftovers: (accesses: PendingAccesses, expirations: PendingExpirations) { reader.leftovers }
 
   static func open(at path: String, options: Store.Options) throws(LarderError) -> StoreEngine {
     let count = options.transforms.count

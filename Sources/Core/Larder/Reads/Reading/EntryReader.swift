@@ -13,7 +13,9 @@ final class EntryReader: Sendable {
   let clock: StoreClock
   let transforms: TransformPipeline
   let access: AccessTable
-  let leftovers: ReadLeftovers
+  /// The changes that reads leave for the next commit of this process: accesses that postpone the expiry of entries with a time
+  /// to idle, and the removals of expired entries that reads have found.
+  let leftovers: (accesses: PendingAccesses, expirations: PendingExpirations)
   /// The size of a chunk: a page without LMDB's header, so each chunk fits into one page.
   let chunkSize: Int
   let tombstones = KnownTombstones()
@@ -33,7 +35,7 @@ final class EntryReader: Sendable {
     clock = StoreClock(options.clock)
     transforms = TransformPipeline(options.transforms)
     access = AccessTable(of: environment, store: format.identity)
-    leftovers = ReadLeftovers(accesses: PendingAccesses(timer: options.hooks.timer))
+    leftovers = (PendingAccesses(timer: options.hooks.timer), PendingExpirations())
     chunkSize = environment.info.pageSize - 16
     buffer = try WriteBuffer(of: environment, store: format.identity, options)
   }
