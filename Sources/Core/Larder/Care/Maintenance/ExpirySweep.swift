@@ -7,12 +7,8 @@ struct ExpirySweep {
   /// The largest number of index records that a write checks to make room, before it evicts entries that have not expired.
   static let perWrite = 256
 
-  /// An entry in a record of the expiry index.
-  struct Due {
-    let record: [UInt8]
-    /// Nil for a damaged record, whose entries are unknown.
-    let entry: IndexedEntry?
-  }
+  /// An entry in a record of the expiry index; nil for a damaged record, whose entries are unknown.
+  typealias Due = (record: [UInt8], entry: IndexedEntry?)
 
   private let id: NamespaceID?
   private var left: Int
@@ -123,10 +119,10 @@ struct ExpirySweep {
           if let expiry = ExpiryRecord(next.key, next.value) {
             for indexed in expiry where found.count < limit {
               if let done, indexed.position <= done { continue }
-              found.append(Due(record: key, entry: indexed))
+              found.append((key, indexed))
             }
           } else if done == nil {
-            found.append(Due(record: key, entry: nil))
+            found.append((key, nil))
           }
           record = try cursor.next()
         } else if only == nil, let id = next.key.namespaceID.next?.prefix {

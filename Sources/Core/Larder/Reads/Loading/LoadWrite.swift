@@ -115,11 +115,7 @@ final class LoadWrites: Sendable {
   static let mostWrites = 1000
   static let mostBytes = 16 << 20
 
-  private struct State {
-    var writes: [ObjectIdentifier: LoadWrite] = [:]
-    var bytes = 0
-  }
-  private let state = Mutex(State())
+  private let state = Mutex((writes: [ObjectIdentifier: LoadWrite](), bytes: 0))
   private let count = Atomic<Int>(0)
   /// The number of the newest commit that stored a loaded value; 0 before the first such commit.
   private let newest = Atomic<UInt64>(0)

@@ -24,10 +24,7 @@ public final class CacheMemory: Sendable {
   let firstRecent = Atomic<UInt64>(0)
   let owners = Atomic<Int>(0)
 
-  struct State {
-    var policy = MemoryPolicy()
-    var limits: MemoryLimits
-  }
+  typealias State = (policy: MemoryPolicy, limits: MemoryLimits)
 
   init(_ handle: NamespaceHandle, limits: MemoryLimits?, in engine: StoreEngine) {
     namespace = ExactString(handle.name)
@@ -36,7 +33,7 @@ public final class CacheMemory: Sendable {
     reader = engine.reader
     clock = engine.clock
     shards = LockStripes(count: 16) { MemoryTable() }
-    state = Mutex(State(limits: limits ?? .default))
+    state = Mutex((MemoryPolicy(), limits ?? .default))
     handle.add(counters)
     budget.add(self)
   }
