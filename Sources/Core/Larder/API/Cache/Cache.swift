@@ -91,10 +91,8 @@ extension Store {
     // Compares the type at run time, because in generic code Swift would not choose an overload for `Data`.
     let raw: (any Sendable)? =
       type == DataCodec.Value.self ? DataCodec() : type == [UInt8].self ? BytesCodec() : nil
-    if let raw = raw as? any Codec<Value> {
-      return cache(raw, in: name, rules: rules, memory: memory, cost: cost)
-    }
-    return cache(JSONCodec<Value>(), in: name, rules: rules, memory: memory, cost: cost)
+    let codec: any Codec<Value> = (raw as? any Codec<Value>) ?? JSONCodec<Value>()
+    return cache(codec, in: name, rules: rules, memory: memory, cost: cost)
   }
 
   /// A view of the namespace `name` through a codec.
