@@ -194,15 +194,6 @@ public struct ReadCounters: Sendable, Equatable {
     return all == 0 ? nil : Double(answered) / Double(all)
   }
 
-  static func + (left: Self, right: Self) -> Self {
-    var sum = left
-    sum.counts &+= right.counts
-    return sum
-  }
-
-  static func - (left: Self, right: Self) -> Self {
-    var difference = left
-    difference.counts &-= right.counts
-    return difference
-  }
+  static func + (left: Self, right: Self) -> Self { Self(counts: left.counts &+ right.counts) }
+  static func - (left: Self, right: Self) -> Self { Self(counts: left.counts &- right.counts) }
 }
