@@ -29,7 +29,7 @@ struct MemoryPolicy: EvictionQueue {
   mutating func insert(_ item: MemoryItem, capacity: MemoryUsage, now: Int64) {
     pending = item.usage
     defer { pending = MemoryUsage() }
-    begin(capacity, now)
+    (self.capacity, self.now) = (capacity, now)
     item.stats = firstStats(ofHash: item.hash, share: capacity.share(of: pending))
     makeRoom()
     insertions &+= 1
@@ -45,7 +45,7 @@ struct MemoryPolicy: EvictionQueue {
 
   /// Puts a new value of a key into the place of the old value, with the statistics of the old value.
   mutating func replace(_ old: MemoryItem, by new: MemoryItem, capacity: MemoryUsage, now: Int64) {
-    begin(capacity, now)
+    (self.capacity, self.now) = (capacity, now)
     new.inherit(from: old)
     new.recordUse(firstRecent: firstRecent)
     queue.replace(old, by: new)
@@ -55,13 +55,13 @@ struct MemoryPolicy: EvictionQueue {
   }
 
   mutating func makeRoom(capacity: MemoryUsage, now: Int64) {
-    begin(capacity, now)
+    (self.capacity, self.now) = (capacity, now)
     makeRoom()
   }
 
   /// Evicts items until the rest fits into `capacity`. Begins with the oldest of the items that were never used. O(n).
   mutating func trim(to capacity: MemoryUsage) {
-    begin(capacity, .min)
+    (self.capacity, now) = (capacity, .min)
     var place = queue.oldest
     while place != MemoryQueue.end, isOver {
       let next = queue.newer(than: place)
@@ -75,11 +75,6 @@ struct MemoryPolicy: EvictionQueue {
     clockHand = MemoryQueue.end
     aging = MemoryQueue.end
     leaving = queue.removeAll()
-  }
-
-  private mutating func begin(_ capacity: MemoryUsage, _ now: Int64) {
-    self.capacity = capacity
-    self.now = now
   }
 
   private func part(of place: Int) -> QueuePart { queue.isMain(place) ? .main : .window }
