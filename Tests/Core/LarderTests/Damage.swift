@@ -12,6 +12,13 @@ func changeDataFile(of path: String, _ body: (inout Data) throws -> Void) throws
   try data.write(to: file)
 }
 
+extension WriteTransaction {
+  @discardableResult
+  mutating func remove(_ key: [UInt8], from database: Database) throws(LMDBError) -> Bool {
+    try remove(key.span, from: database)
+  }
+}
+
 extension Store {
   /// Changes the databases directly, to simulate damage or a fault in the library.
   func tamper(_ body: (inout WriteTransaction, Indexes) throws -> Void) throws {

@@ -68,11 +68,6 @@ extension WriteTransaction: DatabaseView {
   mutating func put(_ value: [UInt8], for key: [UInt8], in database: Database) throws(LMDBError) {
     try put(value.span, for: key.span, in: database)
   }
-
-  @discardableResult
-  mutating func remove(_ key: [UInt8], from database: Database) throws(LMDBError) -> Bool {
-    try remove(key.span, from: database)
-  }
 }
 
 /// The payload of an entry whose value is in chunks: the length of the value and its checksum.
