@@ -73,17 +73,19 @@ extension CacheLoad {
     }
   }
 
-  /// The result for the caller, after the commit of the value if the caller wants to wait for the commit.
+  /// The result for the caller, with the state of the commit. Waits for the commit if the caller wants this.
   private func committed(_ loaded: LoadedValue<Value>) async throws -> CacheResult<Value>? {
+    var result = loaded.result
     if options.waitsForCommit, let write = loaded.write {
       do { try await write.value() } catch {
         try Task.checkCancellation()
-        guard var result = loaded.result else { throw error }
-        result.error = error
+        if result == nil { throw error }
+        result?.error = error
         return result
       }
     }
-    return loaded.current
+    if let write = loaded.write, write.isCommitted { result?.isCommitted = true }
+    return result
   }
 
   /// Whether the stored value may replace a load that fails at `now`.

@@ -11,13 +11,6 @@ struct LoadedValue<Value: Sendable>: Sendable {
   /// The result; nil if the key has no value.
   var result: CacheResult<Value>?
   var write: LoadWrite?
-
-  /// The result for a caller, with the present state of the commit.
-  var current: CacheResult<Value>? {
-    var result = result
-    if let write, write.isCommitted { result?.isCommitted = true }
-    return result
-  }
 }
 
 /// The load of one request. Joins a running load, or starts a load and writes its outcome.

@@ -30,7 +30,8 @@ extension EntryReader {
       recordMiss(found, key: key, of: handle, in: transaction, recordsAccess: recordsAccess)
       return
     }
-    guard found.isPlain else {
+    // Without another flag, the value is in one piece, and the entry has no field that a read needs.
+    guard found.header.flags.isSubset(of: .pinned) else {
       try lendUncommon(
         found, key: key, of: handle, in: transaction, at: now, recordsAccess: recordsAccess,
         unless: isKnown, body)
@@ -46,7 +47,7 @@ extension EntryReader {
     try body(found.payload)
   }
 
-  /// Passes the fresh value of an entry that is not plain to `body`; see ``Lookup/isPlain``.
+  /// Passes the fresh value of an entry with a flag other than `pinned` to `body`.
   @inline(never)
   private func lendUncommon(
     _ found: borrowing Lookup, key: Span<UInt8>, of handle: NamespaceHandle,

@@ -45,10 +45,6 @@ struct Lookup: ~Escapable {
     self.record = record
   }
 
-  /// Whether the value is in one piece and the entry has no field that a read needs.
-  @inline(__always)
-  var isPlain: Bool { header.flags.isSubset(of: .pinned) }
-
   /// The value. For a value in chunks, the length and checksum of the value.
   @inline(__always)
   var payload: Span<UInt8> {
