@@ -58,22 +58,16 @@ extension Verifier {
     }
   }
 
-  private mutating func checkTombstones(
-    _ state: StoreState, _ transaction: borrowing ReadTransaction
-  ) throws(LMDBError) {
-    let tombstones = try Tombstone.all(in: transaction, engine.seal)
-    for tombstone in tombstones where tombstone.isDamaged { report(.damagedInvalidatedTag) }
-    if state.tombstones != tombstones.count {
-      report(.invalidatedTagCount(counted: state.tombstones, found: tombstones.count))
-    }
-  }
-
   mutating func checkCounts(_ transaction: borrowing ReadTransaction) throws(LMDBError) {
     if !result.unfinished.contains(.entries) { checkCounters() }
     checkRules()
     guard let state = try transaction.state(engine.seal) else { return report(.damagedState) }
     checkTotals(state)
-    try checkTombstones(state, transaction)
+    let tombstones = try Tombstone.all(in: transaction, engine.seal)
+    for tombstone in tombstones where tombstone.isDamaged { report(.damagedInvalidatedTag) }
+    if state.tombstones != tombstones.count {
+      report(.invalidatedTagCount(counted: state.tombstones, found: tombstones.count))
+    }
   }
 
   private mutating func checkCounters() {
