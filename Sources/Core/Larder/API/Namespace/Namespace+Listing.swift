@@ -135,8 +135,7 @@ extension Store.Namespace {
 
   /// A cursor directly after `key`, even if no entry has this key. Throws ``LarderError/Code/invalidArgument`` for a bad key.
   package func cursor(after key: some StoreKey) throws(LarderError) -> PageCursor {
-    let transaction = try engine.beginRead()
-    let id = try engine.reader.identify(handle, in: transaction)
+    let id = try engine.reader.identify(handle, in: engine.beginRead())
     return try key.withKeyBytes { key throws(LarderError) in
       guard (1...Key.longest).contains(key.count) else {
         throw LarderError(

@@ -24,8 +24,7 @@ extension Environment {
         let format = StoreFormat.new()
         try transaction.put(format.encoded, for: MetadataKey.format, in: .main)
         let seal = RecordSeal(identity: format.identity)
-        let state = StoreState().record(seal: seal)
-        try transaction.put(state, for: MetadataKey.state, in: .main)
+        try transaction.put(StoreState().record(seal: seal), for: MetadataKey.state, in: .main)
         let free = options.flushes ? options.hooks.freeDisk(path) : nil
         let disk = free.map { StoreLimits.defaultDisk(free: $0) }
         let settings = StoreSettings.record(defaultDisk: disk, seal: seal)

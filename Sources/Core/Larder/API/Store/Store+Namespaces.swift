@@ -27,8 +27,7 @@ extension Store {
   /// First commits the write buffer and removes expired entries that reads of this process have found; see ``read(_:)``.
   public func namespaces() throws(LarderError) -> [NamespaceInfo] {
     try engine.flushPending(of: self)
-    let transaction = try engine.beginRead()
-    return try engine.metadata.namespaces(in: transaction).map { $0.facts }
+    return try engine.metadata.namespaces(in: engine.beginRead()).map { $0.facts }
   }
 
   /// Declares the rules of a namespace for every process, and creates the namespace if it does not exist. An operator's

@@ -164,8 +164,7 @@ extension Store {
 
   /// For each namespace, how many version and position numbers were given so far, and the removals. O(namespaces).
   package func tallies() throws(LarderError) -> [(numbers: UInt64, removals: RemovalCounters)] {
-    let transaction = try engine.beginRead()
-    return try engine.metadata.namespaces(in: transaction).map {
+    try engine.metadata.namespaces(in: engine.beginRead()).map {
       ($0.counters.numbersGiven, $0.counters.removals)
     }
   }

@@ -99,7 +99,6 @@ extension Store {
     do throws(LarderError) { try engine.settle() } catch  where error.code == .damaged {
       verifier.report(.uncommittedRecords(error.message))
     }
-    let transaction = try engine.reader.beginRead()
-    return try verifier.run(in: transaction) ? verifier.result : nil
+    return try verifier.run(in: engine.reader.beginRead()) ? verifier.result : nil
   }
 }

@@ -108,9 +108,8 @@ extension Verifier {
 
   private mutating func checkTotals(_ state: StoreState) {
     if namespaces.count == names.count {
-      let counters = namespaces.map(\.counters)
       let sums = [\NamespaceCounters.entries, \.bytes, \.stored].map { count in
-        counters.reduce(0 as UInt64) { $0 &+ $1[keyPath: count] }
+        namespaces.reduce(0 as UInt64) { $0 &+ $1.counters[keyPath: count] }
       }
       if sums != [state.entries, state.bytes, state.stored] { report(.totals) }
     }

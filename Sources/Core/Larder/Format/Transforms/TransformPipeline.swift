@@ -19,8 +19,7 @@ struct TransformPipeline: Sendable {
   ) throws(LarderError) -> TransformedValue {
     // A negative entry has no value, so no transform has anything to change.
     let changed = try attributes.isNegative ? nil : apply(transforms, to: value, entry)
-    let metadata = try metadata(attributes.metadataFields, of: entry)
-    return (changed?.bytes, changed?.steps, metadata)
+    return try (changed?.bytes, changed?.steps, metadata(attributes.metadataFields, of: entry))
   }
 
   /// Whether an entry may be read: all required transforms changed the entry, or the entry is negative.

@@ -47,8 +47,7 @@ final class BulkLoad<Value: Sendable>: Sendable {
     _ priority: TaskPriority?
   ) {
     if turn.isAnswered {
-      let result = load.cache.result(turn.lookup)
-      return complete(load, running, .success(LoadedValue(result: result)))
+      return complete(load, running, .success(LoadedValue(result: load.cache.result(turn.lookup))))
     }
     state.withLock { $0.waiting.append((load, running, turn, priority != nil)) }
     callNext()

@@ -128,8 +128,7 @@ extension CacheLoad {
   /// Whether `load` began after each removal, and still runs or has a value that is not committed in the caller's snapshot. A
   /// load that hangs would always have callers, so a caller with a time limit joins no load older than the limits and a minute.
   private func mayShare(_ load: InFlight, after lookup: CacheLookup<Value>) -> Bool {
-    let tags = options.tags.map { Array($0.utf8) }
-    let links = RemovalTable.hashes(ofTags: tags, in: cache.name)
+    let links = RemovalTable.hashes(ofTags: options.tags.map { Array($0.utf8) }, in: cache.name)
     guard cache.isNewest(load, key.span, in: lookup.found.base.id, links: links)
     else { return false }
     guard let loaded = load.value else {

@@ -78,9 +78,8 @@ package enum MemoryPressure: Int, Sendable, Comparable {
 
     /// The present pressure. Reads at most four small files.
     package static func current() -> MemoryPressure {
-      let stalls = group.flatMap { text($0 + "/memory.pressure") }
-      return MemoryPressure(
-        stalls: stalls ?? text("/proc/pressure/memory"),
+      MemoryPressure(
+        stalls: group.flatMap { text($0 + "/memory.pressure") } ?? text("/proc/pressure/memory"),
         limit: group.flatMap { text($0 + "/memory.max") },
         statistics: group.flatMap { text($0 + "/memory.stat") })
     }

@@ -69,8 +69,7 @@ extension Store {
   ///
   /// The cost in ``MemoryStatistics/capacity`` is at most ``StoreLimits/memory``, the limit for all caches of the store.
   public var memory: MemoryStatistics {
-    let members = engine.memory.budget.members
-    var sum = members.reduce(MemoryStatistics()) { $0 + $1.statistics }
+    var sum = engine.memory.budget.members.reduce(MemoryStatistics()) { $0 + $1.statistics }
     sum.capacity.cost = min(sum.capacity.cost, engine.memory.budget.limit)
     return sum
   }
