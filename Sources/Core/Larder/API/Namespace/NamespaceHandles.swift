@@ -7,13 +7,11 @@ struct NamespaceHandles {
   private static let fewest = 64
 
   private let counted: CountedHandles
-  private var byName: [ExactString: NamespaceHandle] = [:]
+  private(set) var byName: [ExactString: NamespaceHandle] = [:]
   /// At this number of handles, unused handles are released. The limit then becomes twice the number of handles that are left.
   private var most = Self.fewest
 
   init(listedIn counted: CountedHandles) { self.counted = counted }
-
-  var all: [NamespaceHandle] { Array(byName.values) }
 
   mutating func handle(for name: String) -> NamespaceHandle {
     let exact = ExactString(name)

@@ -73,7 +73,7 @@ final class StoreEngine: Sendable {
     return handles.withLock { $0.handle(for: name) }
   }
 
-  var allHandles: [NamespaceHandle] { handles.withLock { $0.all } }
+  var allHandles: [NamespaceHandle] { handles.withLock { Array($0.byName.values) } }
 
   /// Commits the write buffer, then returns a snapshot, which contains every entry that was written before this call.
   @inline(__always)

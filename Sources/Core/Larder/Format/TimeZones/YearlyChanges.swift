@@ -71,7 +71,7 @@ struct YearlyChanges: Sendable, Hashable {
     var text = POSIXText(rest: ArraySlice(text))
     guard text.name(), let west = text.offset() else { return nil }
     standard = -west
-    if text.isAtEnd {
+    if text.rest.isEmpty {
       summer = nil
     } else {
       guard text.name() else { return nil }
@@ -80,7 +80,7 @@ struct YearlyChanges: Sendable, Hashable {
         guard let west = text.offset(), text.skip(",") else { return nil }
         offset = -west
       }
-      guard let start = text.day(), text.skip(","), let end = text.day(), text.isAtEnd
+      guard let start = text.day(), text.skip(","), let end = text.day(), text.rest.isEmpty
       else { return nil }
       summer = Summer(offset: offset, start: start, end: end)
     }
@@ -92,8 +92,6 @@ struct YearlyChanges: Sendable, Hashable {
 
 private struct POSIXText {
   var rest: ArraySlice<UInt8>
-
-  var isAtEnd: Bool { rest.isEmpty }
 
   mutating func skip(_ character: Unicode.Scalar) -> Bool {
     guard rest.first == UInt8(ascii: character) else { return false }
