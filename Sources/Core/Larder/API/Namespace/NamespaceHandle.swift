@@ -117,9 +117,7 @@ final class NamespaceHandle: Sendable {
   }
 
   private var total: ReadCounters {
-    var total = ReadCounters()
-    let counts = reads.totals
-    for kind in ReadCounters.Kind.allCases { total[kind] = counts[kind.rawValue] }
+    var total = ReadCounters(counts: reads.totals)
     let found = memory.withLock { $0.total }
     // A revalidated hit needs a lookup, so `reads` has already counted the hit.
     let hits = found[MemoryCount.hits.rawValue]

@@ -86,9 +86,7 @@ extension Maintenance {
     case .failure(let error):
       onError?(error)
       guard [.closed, .forked, .readOnly].contains(error.code) else { return true }
-      state.withLock { state in
-        if state.era == era { state.end() }
-      }
+      state.withLock { if $0.era == era { $0.end() } }
       return false
     }
     return true

@@ -99,9 +99,7 @@ public final class Maintenance: Sendable {
     }
     // Computes the time of the first run here, so the time does not depend on when the task begins.
     guard let era, let due = due(in: era, isRetry: false) else { return }
-    state.withLock { state in
-      if state.era == era { state.task = begin(era, first: due) }
-    }
+    state.withLock { if $0.era == era { $0.task = begin(era, first: due) } }
   }
 
   /// Stops the maintenance until ``start()``. Waits for a run to end its transaction: do not call this function in a write.

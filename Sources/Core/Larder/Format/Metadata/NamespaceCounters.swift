@@ -158,7 +158,7 @@ public struct ReadCounters: Sendable, Equatable {
     case served
   }
 
-  private var counts = SIMD8<UInt64>()
+  var counts = SIMD8<UInt64>()
 
   subscript(kind: Kind) -> UInt64 {
     get { counts[kind.rawValue] }

@@ -45,8 +45,7 @@ extension StoreFormat {
     let record: [UInt8]
     do throws(LMDBError) {
       let transaction = try environment.beginRead()
-      let key = MetadataKey.format
-      record = try transaction.value(for: key.span, in: .main)?.copied ?? []
+      record = try transaction.value(for: MetadataKey.format.span, in: .main)?.copied ?? []
     } catch { throw LarderError(error, path: path) }
     guard Self.isMarked(record.span) else {
       throw LarderError(

@@ -53,8 +53,7 @@ struct WordReader: ~Escapable {
 extension DatabaseView where Self: ~Copyable {
   /// The state of the store; nil if its record is damaged or missing.
   func state(_ seal: RecordSeal) throws(LMDBError) -> StoreState? {
-    let key = MetadataKey.state
-    guard let record = try value(for: key.span, in: .main) else { return nil }
+    guard let record = try value(for: MetadataKey.state.span, in: .main) else { return nil }
     return StoreState(record, seal: seal)
   }
 }
@@ -76,8 +75,7 @@ extension StoreState {
   static let recordSize = RecordSeal.size + 15 * 8
 
   func write(to record: inout OutputSpan<UInt8>, seal: RecordSeal) {
-    let key = MetadataKey.state
-    seal.write(to: &record, seed: seal.seed(for: key.span)) { record in
+    seal.write(to: &record, seed: seal.seed(for: MetadataKey.state.span)) { record in
       for word in [
         generation, nextID, tombstones, entries, bytes, stored, lastStamp, suspectSince, garbage,
         nextDue, dependents, forcedCommits, watched, maintained, orphans,
