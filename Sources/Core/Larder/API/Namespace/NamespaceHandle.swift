@@ -7,8 +7,9 @@ import Synchronization
 final class NamespaceHandle: Sendable {
   let name: String
   let reads = StripedCounters()
-  /// The counts of the memory tier. `reads` does not count hits without a lookup.
-  let memory = Mutex(MemoryTallies())
+  /// The counts of the memories of the namespace, and the sums of the counts of released memories. `reads` does not count hits
+  /// without a lookup.
+  let memory = Mutex((live: [StripedCounters](), gone: SIMD8<UInt64>()))
   /// The part of the counts of `reads` and `memory` that the store's counters already contain. `epoch` is the commit that last
   /// reset these counters, as read in commit `moment`; 0 before the first read. The last merge, in `commit`, has added `last`.
   private let merged = Mutex(
@@ -103,8 +104,15 @@ final class NamespaceHandle: Sendable {
   }
 
   func add(_ counters: StripedCounters) {
-    memory.withLock { $0.add(counters) }
+    memory.withLock { $0.live.append(counters) }
     list()
+  }
+
+  func retire(_ counters: StripedCounters) {
+    memory.withLock { memory in
+      memory.gone &+= counters.totals
+      memory.live.removeAll { $0 === counters }
+    }
   }
 
   @inline(__always)
@@ -118,7 +126,7 @@ final class NamespaceHandle: Sendable {
 
   private var total: ReadCounters {
     var total = ReadCounters(counts: reads.totals)
-    let found = memory.withLock { $0.total }
+    let found = memory.withLock { memory in memory.live.reduce(memory.gone) { $0 &+ $1.totals } }
     // A revalidated hit needs a lookup, so `reads` has already counted the hit.
     let hits = found[MemoryCount.hits.rawValue]
     total[.hits] &+= hits

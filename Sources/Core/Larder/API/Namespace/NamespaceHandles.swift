@@ -63,7 +63,7 @@ final class CountedHandles: Sendable {
         handle.isListed.store(false, ordering: .sequentiallyConsistent)
         let hasUnmerged = handle.hasUnmerged && (withAbsent || !handle.isAbsent)
         if hasUnmerged { found.append(handle) }
-        guard hasUnmerged || handle.memory.withLock({ !$0.isEmpty }) else { return true }
+        guard hasUnmerged || handle.memory.withLock({ !$0.live.isEmpty }) else { return true }
         // True if a read has added the handle again. The handle is then in the list twice, so this place is removed.
         return handle.isListed.exchange(true, ordering: .relaxed)
       }

@@ -40,7 +40,7 @@ public final class CacheMemory: Sendable {
 
   deinit {
     budget.release(usage.cost)
-    handle.memory.withLock { $0.retire(counters) }
+    handle.retire(counters)
   }
 
   /// The limits of this memory, in this process. A lower limit removes values before the setter returns.

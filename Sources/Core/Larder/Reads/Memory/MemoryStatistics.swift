@@ -48,22 +48,6 @@ public struct MemoryStatistics: Hashable, Sendable {
 
 enum MemoryCount: Int { case hits, revalidatedHits, misses, evictions }
 
-/// The sums of the counts of all memories of a namespace in this process, including released memories.
-struct MemoryTallies {
-  private var live: [StripedCounters] = []
-  private var gone = SIMD8<UInt64>()
-
-  var total: SIMD8<UInt64> { live.reduce(gone) { $0 &+ $1.totals } }
-  var isEmpty: Bool { live.isEmpty }
-
-  mutating func add(_ counters: StripedCounters) { live.append(counters) }
-
-  mutating func retire(_ counters: StripedCounters) {
-    gone &+= counters.totals
-    live.removeAll { $0 === counters }
-  }
-}
-
 extension Store {
   /// The memory that the decoded values of all caches of the store use in this process, and the results of reads.
   ///
