@@ -7,11 +7,12 @@ import Synchronization
 package final class SharedLock: Sendable {
   private let slots: ProcessSlots
   private let place: Int
-  /// In each process, only one thread at a time polls the word. The other threads sleep in this mutex and use no processor.
+  /// Short waits of a process take turns: one thread polls the word, the others sleep here. A long wait would keep the mutex.
   private let turn = Mutex(())
 
   private static let slotMask: UInt64 = 0xFFFF
   private static let spins = 200
+  private static let shortTimeout = Duration.milliseconds(2)
 
   package init(_ slots: ProcessSlots, place: Int) {
     self.slots = slots
@@ -48,14 +49,17 @@ package final class SharedLock: Sendable {
       let mine = own(word)
       if view.exchange(word, for: mine, at: place) { return mine }
     }
-    return turn.withLock { _ in wait(view, timeout) }
+    let deadline = ContinuousClock.now + timeout
+    if timeout > Self.shortTimeout { return wait(view, until: deadline) }
+    return turn.withLock { _ in wait(view, until: deadline) }
   }
 
   private func own(_ word: UInt64) -> UInt64 { ((word &>> 16) &+ 1) &<< 16 | slot }
 
   @inline(never)
-  private func wait(_ view: borrowing SharedTable.View, _ timeout: Duration) -> UInt64? {
-    var deadline: ContinuousClock.Instant?
+  private func wait(
+    _ view: borrowing SharedTable.View, until deadline: ContinuousClock.Instant
+  ) -> UInt64? {
     var tries = 0
     while true {
       let word = view.acquire(place)
@@ -68,9 +72,7 @@ package final class SharedLock: Sendable {
         continue
       }
       guard isSlow else { continue }
-      let now = ContinuousClock.now
-      if let deadline, now > deadline { return nil }
-      deadline = deadline ?? now + timeout
+      if ContinuousClock.now > deadline { return nil }
       backOff(microseconds: 20)
     }
   }

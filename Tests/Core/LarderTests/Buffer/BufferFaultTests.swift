@@ -67,6 +67,22 @@ import Testing
     try later?.verifyAndClose()
   }
 
+  @Test func `an append does not wait as long as a transaction that waits for the lock`() throws {
+    let store = try Store(at: path, options: BufferedStore.options())
+    let buffer = try #require(store.engine.reader.buffer)
+    let (table, lock, ended) = (buffer.table, buffer.lock!, DispatchSemaphore(value: 0))
+    _ = lock.withLock(table.view, waitingAtMost: .zero) { _ in
+      Thread.detachNewThread {
+        _ = lock.withLock(table.view, waitingAtMost: .seconds(10)) { _ in }
+        ended.signal()
+      }
+      for _ in 0..<20 { buffer.awaitAppend() }
+      #expect(ended.wait(timeout: .now()) == .timedOut)
+    }
+    ended.wait()
+    try store.verifyAndClose()
+  }
+
   @Test func `whoever opens the store alone chooses the size`() throws {
     for bytes in [256 << 10, 1 << 20, 0, 512 << 10] {
       let store = try Store(at: path, options: BufferedStore.options(bytes))

@@ -96,7 +96,12 @@ extension WriteBuffer {
     let state = BufferState(in: view)
     if newest == base(of: state) || !(state.isFrozen || state.hasOlder) {
       // If the transaction has failed, the records stay for the next commit, and appends stop until then: the disk may be full.
-      if !isUnchanged { refuse(lockTimeout: environment.lockTimeout) }
+      if !isUnchanged {
+        // The transaction may have failed because the lock is taken, so this call does not wait long again.
+        _ = lock?.withLock(view, waitingAtMost: Self.appendTimeout) { view in
+          view.store(0, wide: BufferLayout.Place.pages)
+        }
+      }
       if state.isFrozen { view.release(state.thawed.word, to: BufferLayout.Place.state) }
       return false
     }
@@ -148,13 +153,6 @@ extension WriteBuffer {
     view.store(UInt64(max(0, terms.pages - pages)), wide: BufferLayout.Place.pages)
     view.store(terms.isWatched ? 1 : 0, wide: BufferLayout.Place.watched)
     view.store(terms.hasDependents ? 1 : 0, wide: BufferLayout.Place.dependents)
-  }
-
-  func refuse(lockTimeout: Duration) {
-    let table = table
-    _ = lock?.withLock(table.view, waitingAtMost: lockTimeout) { view in
-      view.store(0, wide: BufferLayout.Place.pages)
-    }
   }
 
   /// Begins a generation after a commit of all records. After a kill during this call, the next transaction repeats the call.
