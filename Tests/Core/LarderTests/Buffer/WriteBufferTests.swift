@@ -163,6 +163,19 @@ import Testing
     #expect(try notes.text("n") == "8000")
   }
 
+  @Test func `writes that have waited for a batch need no commit`() async throws {
+    let (cache, holder) = (store.cache(TextCodec(), in: "notes"), await LockHolder(store))
+    async let first: Void = notes.set("first", for: "a")
+    try await waitUntil { store.engine.writes.queue.hasTaken }
+    async let second: Void = notes.set("second", for: "b")
+    async let last: Void = cache.set("third", for: "c")
+    try await store.engine.writes.queue.waitForWaiting(2)
+    holder.letGo()
+    _ = try await (first, second, last)
+    #expect(isBuffered(store))
+    #expect(try notes.keys() == ["a", "b", "c", "first"].map { Key($0) })
+  }
+
   @Test func `a removal keeps an earlier load from storing`() async throws {
     let cache = store.cache(TextCodec(), in: "notes")
     let value = try await cache.value(for: "a") {

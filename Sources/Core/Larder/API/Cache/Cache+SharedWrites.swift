@@ -11,8 +11,10 @@ extension Cache {
     _ bytes: [UInt8], for key: some StoreKey, _ attributes: EntryAttributes
   ) -> SharedWrite<Stored> {
     let key = key.copied
-    return SharedWrite(size: bytes.count) { batch in
+    return SharedWrite(size: bytes.count, isTried: true) { batch in
       try batch.set(encoded: bytes, for: key, in: self, attributes)
+    } append: { _ throws(LarderError) in
+      try append(bytes, for: key, attributes)
     }
   }
 

@@ -72,7 +72,7 @@ extension Cache {
   }
 
   /// Stores a value in the write buffer. Returns nil if only a transaction can store the value.
-  private func append(
+  func append(
     _ bytes: [UInt8], for key: some StoreKey, _ attributes: EntryAttributes
   ) throws(LarderError) -> Stored? {
     guard hasDeclaredRules else { return nil }

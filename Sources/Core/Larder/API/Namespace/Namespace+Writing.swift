@@ -17,11 +17,9 @@ extension Store.Namespace {
       try engine.typed {
         try store.checkWritable()
         if try engine.append(value.span, for: key, in: handle, attributes) != nil { return }
-        // Usually no other thread writes. Then this call commits immediately, without a copy of the key.
-        let done: Void? = try engine.commitAtOnce { batch in
-          try batch.put(value.span, for: key, in: name, attributes: attributes)
-        }
-        if done == nil { _ = try engine.commit(putting(value, for: key.copied, attributes)) }
+        var write = try putting(value, for: key.copied, attributes)
+        write.isTried = true
+        _ = try engine.commit(write)
       }
     }
   }

@@ -6,8 +6,15 @@ import Synchronization
 extension StoreEngine {
   /// Runs a write for a caller that blocks: in the buffer if possible, at once if no other thread writes, or in the queue.
   func commit<Result: Sendable>(_ write: SharedWrite<Result>) throws -> Result {
-    if let result = try write.append?(self) { return result }
-    if let result = try commitAtOnce(write.mode, write.body) { return result }
+    if !write.isTried, let result = try write.append?(self) { return result }
+    #if DEBUG
+      TaskWarning.check(environment.path)
+    #endif
+    if environment.isWriting || !environment.isOpen || !writes.queue.isBusy {
+      writes.queue.beginDirectWrite()
+      defer { writes.queue.endDirectWrite() }
+      return try commitRethrowing(write.mode, write.body)
+    }
     let blocked = CallerWrite(write)
     let done = DispatchSemaphore(value: 0)
     blocked.begin { done.signal() }
@@ -16,25 +23,12 @@ extension StoreEngine {
     return try blocked.result
   }
 
-  /// Runs a write immediately. Nil if another thread of this process writes, so that this write must join the queue.
-  func commitAtOnce<Result>(
-    _ mode: CommitMode = .standard, _ body: (inout WriteBatch) throws -> Result
-  ) throws -> Result? {
-    #if DEBUG
-      TaskWarning.check(environment.path)
-    #endif
-    guard environment.isWriting || !environment.isOpen || !writes.queue.isBusy else { return nil }
-    writes.queue.beginDirectWrite()
-    defer { writes.queue.endDirectWrite() }
-    return try commitRethrowing(mode, body)
-  }
-
   /// Runs a write for a task, in the buffer or a shared commit. A task that is cancelled before gets a `CancellationError`.
   func commit<Result: Sendable>(_ write: SharedWrite<Result>) async throws -> Result {
     // If the store is closed, or was opened before a fork, this call throws the error for that case.
     if !environment.isOpen { return try commitRethrowing(write.mode, write.body) }
     try Task.checkCancellation()
-    if let result = try write.append?(self) { return result }
+    if !write.isTried, let result = try write.append?(self) { return result }
     let suspended = CallerWrite(write)
     await withTaskCancellationHandler {
       await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
@@ -52,7 +46,8 @@ extension StoreEngine {
   /// member (one of the writes) fails before it has changed anything, the others continue. If a member fails later, the members
   /// before it are committed together, then the failed member runs alone, and then the rest of the group runs.
   func commit(_ group: [any QueuedWrite]) {
-    var rest = group
+    // A commit of these writes would stop the appends again, so the next writes of other threads would need the next commit.
+    var rest = group.filter { !$0.append(in: self) }
     while rest.count > 1 {
       let mode = CommitMode(needsEmptyBuffer: rest.contains { $0.mode.needsEmptyBuffer })
       do {

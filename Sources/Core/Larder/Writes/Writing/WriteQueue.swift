@@ -8,6 +8,8 @@ protocol QueuedWrite: AnyObject, Sendable {
   var mode: CommitMode { get }
   /// Whether the caller has cancelled the write. Until the commit of a group begins, the group can run again without the write.
   var isCancelled: Bool { get }
+  /// Makes the write in the write buffer and tells the caller the outcome. Returns false if only a transaction can do that.
+  func append(in engine: StoreEngine) -> Bool
   /// Makes the changes of the write, in the transaction of a group. Called again if that transaction is repeated.
   func run(in batch: inout WriteBatch) throws
   /// Tells the caller the outcome once: nil after the commit, otherwise the error.
@@ -15,6 +17,7 @@ protocol QueuedWrite: AnyObject, Sendable {
 }
 
 extension QueuedWrite {
+  func append(in engine: StoreEngine) -> Bool { false }
   func checkCancellation() throws { if isCancelled { throw CancellationError() } }
 }
 
@@ -22,6 +25,8 @@ extension QueuedWrite {
 struct SharedWrite<Result: Sendable>: Sendable {
   var size = 0
   var mode = CommitMode.standard
+  /// Whether the caller has already tried to make the write in the write buffer.
+  var isTried = false
   var body: @Sendable (inout WriteBatch) throws -> Result
   /// Makes the write in the write buffer. Returns nil if only a transaction can make the write; the engine then runs `body`.
   var append: (@Sendable (StoreEngine) throws(LarderError) -> Result?)?
@@ -44,6 +49,16 @@ final class CallerWrite<Result: Sendable>: QueuedWrite {
   func begin(_ resume: @escaping @Sendable () -> Void) { self.resume.withLock { $0 = resume } }
 
   func cancel() { cancelled.store(true, ordering: .relaxed) }
+
+  func append(in engine: StoreEngine) -> Bool {
+    do {
+      try checkCancellation()
+      guard let result = try write.append?(engine) else { return false }
+      outcome.withLock { $0 = .success(result) }
+      finish(nil)
+    } catch { finish(error) }
+    return true
+  }
 
   func run(in batch: inout WriteBatch) throws {
     let result = try write.body(&batch)
