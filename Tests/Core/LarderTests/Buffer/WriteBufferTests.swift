@@ -109,6 +109,11 @@ import Testing
     #expect(try notes.count() == 1)
   }
 
+  @Test func `a removal leaves a large value to a transaction, which does not read it`() throws {
+    try notes.set([UInt8](repeating: 1, count: 300_000), for: "k")
+    #expect(try notes.remove("k") && !isBuffered(store))
+  }
+
   @Test func `an increment makes no commit, and keeps the lifetime`() throws {
     let numbers = store.cache(of: Int.self, in: "notes")
     try notes.set("word", for: "word")

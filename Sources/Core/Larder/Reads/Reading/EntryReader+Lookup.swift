@@ -139,7 +139,7 @@ extension EntryReader {
   /// The record in the write buffer, or else the record in the snapshot. In the buffer, a record without bytes is a removal.
   /// Long keys with equal first bytes may share a record key, so the caller compares the whole key.
   @inline(__always)
-  private func find(
+  func find(
     _ key: Span<UInt8>, _ keyHash: UInt64, id: NamespaceID,
     in transaction: borrowing ReadTransaction
   ) throws(LarderError) -> Region? {

@@ -38,7 +38,9 @@ extension StoreEngine {
     let lifetime = try Lifetime(attributes.expires, stale: attributes.stale, in: namespace, at: now)
     if lifetime.idle != nil { return nil }
     let terms = PutTerms(attributes: attributes, owners: [], lifetime: lifetime)
-    return try change(key, of: handle, target) { former -> WriteBuffer.Answer<Stored?> in
+    let isConditional = if case .always = condition { false } else { true }
+    return try change(key, of: handle, target, readsLarge: isConditional) {
+      former -> WriteBuffer.Answer<Stored?> in
       let before = former.entry?.header
       guard
         condition.admits(
@@ -119,11 +121,11 @@ extension StoreEngine {
 
   /// Makes a change based on the newest entry of the key. Nil if only a transaction can make the change.
   private func change<Result>(
-    _ key: Span<UInt8>, of handle: NamespaceHandle, _ target: Target,
+    _ key: Span<UInt8>, of handle: NamespaceHandle, _ target: Target, readsLarge: Bool = false,
     _ body: (WriteBuffer.Former) -> WriteBuffer.Answer<Result>
   ) throws(LarderError) -> Result? {
     tries: for _ in 0..<8 {
-      guard let former = try former(key, of: handle, target) else { break }
+      guard let former = try former(key, of: handle, target, readsLarge) else { break }
       switch body(former) {
       case .done(let result):
         if target.buffer.shouldCommit() { settleEarly() }
@@ -137,9 +139,9 @@ extension StoreEngine {
     return nil
   }
 
-  /// The newest entry of a key. Nil if only a transaction can change that entry.
+  /// The newest entry of a key. Nil if only a transaction can change that entry, or can replace a large value without reading it.
   private func former(
-    _ key: Span<UInt8>, of handle: NamespaceHandle, _ target: Target
+    _ key: Span<UInt8>, of handle: NamespaceHandle, _ target: Target, _ readsLarge: Bool
   ) throws(LarderError) -> WriteBuffer.Former? {
     let (buffer, id) = (target.buffer, target.namespace.id)
     let state = buffer.state
@@ -161,18 +163,19 @@ extension StoreEngine {
     let transaction = try reader.beginLookup(key, of: handle)
     guard try reader.identify(handle, in: transaction) == id else { return nil }
     former.snapshot = transaction.id
-    let found = try reader.lookUp(key, in: id, keyHash: keyHash, at: clock.coarseNow, transaction)
     do throws(LarderError) {
       if !buffer.knows(id) { former.counters = try metadata.counters(of: id, in: transaction) }
     } catch  where error.code == .damaged {
       // The counters are damaged. Only a transaction can count the entries again, so the append is refused.
       return nil
     }
-    if found.record.isEmpty { return former }
-    guard found.outcome != .damaged, found.header.flags.isEmpty, found.header.size > 0 else {
-      return nil
-    }
-    former.entry = (found.header, found.payload.count)
+    guard let found = try reader.find(key, keyHash, id: id, in: transaction) else { return former }
+    let bytes = transaction.bytes(of: found)
+    guard let header = EntryHeader(bytes), header.flags.isEmpty,
+      readsLarge || bytes.count <= WriteBuffer.largestFormer,
+      reader.isIntact(header, record: bytes, keyHash: keyHash)
+    else { return nil }
+    former.entry = (header, bytes.count - header.payloadStart)
     return former
   }
 }

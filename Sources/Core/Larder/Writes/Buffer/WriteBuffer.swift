@@ -38,6 +38,7 @@ final class WriteBuffer: Sendable {
   /// The longest time that an append waits for other appends. After this time the write uses a transaction.
   static let appendTimeout = Duration.milliseconds(2)
   static let largestValue = 16_384
+  static let largestFormer = 256 << 10
 
   /// Nil if the directory has no file `buffer`. Throws ``LarderError/Code/cannotOpen`` if the file exists but cannot be mapped,
   /// because then this process would not see the records in the file.
