@@ -1,15 +1,7 @@
 import CLarderSystem
 public import Synchronization
 
-/// One memory map of a file: a header, then 32-bit words.
-///
-///     byte   0  mark: "larder", 0, the file's kind
-///            8  layout (u32), 0
-///           16  the store's identity, 16 bytes
-///           32  the number of 32-bit words
-///           40  1 after another file has replaced this file
-///           64  eight u64 for the owner of the table
-///          128  the words
+/// One memory map of a file of words, see `Docs/Internals/FileFormat.md`. Bytes 64 to 127 belong to the owner of the table.
 ///
 /// Other processes can write to the header at any time, so bytes 0 to 39 are read only once, when the file is opened. Each
 /// access is checked against the bounds in this object.

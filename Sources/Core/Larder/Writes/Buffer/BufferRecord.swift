@@ -1,12 +1,6 @@
 import LarderSystem
 
-/// A record of the log: a key, and its entry in the form of the database of entries.
-///
-///     word 0  seal
-///          1  bytes of the key (u16), and of the entry (u32); a record without an entry removes the entry of its key
-///          2  namespace id (u32)
-///          3  hash of namespace and key
-///          4  the key, then the entry, each filled to a whole word
+/// A record of the log: a key, and its entry in the form of the database of entries. `Docs/Internals/FileFormat.md` has its words.
 struct BufferRecord: Equatable {
   static let headerSize = 4
   /// The hash table has a place for every eight words of the log. Each record has more words, so the table is never full.
