@@ -2,7 +2,6 @@ import CLarderSystem
 public import Synchronization
 
 /// One memory map of a file of words, see `Docs/Internals/FileFormat.md`. Bytes 64 to 127 belong to the owner of the table.
-///
 /// Other processes can write to the header at any time, so bytes 0 to 39 are read only once, when the file is opened. Each
 /// access is checked against the bounds in this object.
 @safe @usableFromInline struct MappedRegion: ~Copyable {

@@ -1,10 +1,8 @@
 import CLarderSystem
 public import Synchronization
 
-/// A file of 32-bit words in the store's directory. Processes map the file and use the words together without locks.
-///
-/// The words may be lost, outdated or damaged, and the store still works. Except in the file `buffer`, the words are only
-/// hints. If there is no file, ``View/count`` is 0: the disk is full, or the store is read-only and has no file.
+/// A file of 32-bit words in the store's directory. Processes map the file and use the words together without locks. If there
+/// is no file, ``View/count`` is 0: the disk is full, or the store is read-only and has no file.
 ///
 /// The number of words changes only when a new file replaces the old file; a flag in the old header then tells other processes.
 /// All maps stay until this object is deinitialized, so a view never refers to unmapped memory.

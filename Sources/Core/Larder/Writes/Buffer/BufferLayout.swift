@@ -127,8 +127,7 @@ struct BufferState: Equatable {
   var next: BufferState { BufferState(generation: generation &+ 1, end: 0, ~word) }
 }
 
-/// A place in a hash table: 16 bits of the hash, 16 bits of the generation, a bit that distinguishes the place from an empty
-/// place, and the offset of the record in the log. A place of another generation counts as free.
+/// A place in a hash table (`Docs/Internals/FileFormat.md`). A place of another generation counts as free.
 struct BufferSlot {
   private static let usedBit: UInt64 = 1 << 31
 

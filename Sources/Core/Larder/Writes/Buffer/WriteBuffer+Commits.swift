@@ -84,6 +84,13 @@ extension WriteBuffer {
     return logs
   }
 
+  /// Waits at most ``appendTimeout`` for the end of a freeze. Returns whether the buffer was frozen and no longer is.
+  func awaitThaw() -> Bool {
+    let (wasFrozen, deadline) = (state.isFrozen, ContinuousClock.now + Self.appendTimeout)
+    while state.isFrozen, ContinuousClock.now < deadline { backOff() }
+    return wasFrozen && !state.isFrozen
+  }
+
   /// Ends a transaction before another transaction begins. Returns true if the commit `newest` has taken over records. If
   /// `keepsFrozen` is set, appends continue only after the next transaction.
   func end(

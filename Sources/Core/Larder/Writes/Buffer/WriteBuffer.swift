@@ -2,13 +2,7 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// The write buffer holds the entries that were written after the last commit, in memory that all processes of a store share.
-///
-/// A write of one entry appends a record to the active log, and every reader sees the record immediately. A transaction first
-/// makes the other log active, and then stores the records of the older log, while processes continue to append. A transaction
-/// that also makes its own changes then freezes the buffer: until the transaction ends, no process appends, so the transaction
-/// stores the records of both logs before its changes. The records are in a file, so a killed process loses no record.
-///
+/// The entries that were written after the last commit, in memory that all processes share (`Docs/Internals/WriteBuffer.md`).
 /// Everything in the file may be damaged. So offsets and lengths are checked before use, and each entry has a checksum.
 final class WriteBuffer: Sendable {
   let table: SharedTable

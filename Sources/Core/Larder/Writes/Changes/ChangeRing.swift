@@ -8,8 +8,6 @@ import LarderSystem
 /// next writer sets the head if the commit was made, else drops the target. The writer lock allows at most one target.
 ///
 /// Readers read slots before the head without a lock. If the seal of a slot does not match, a writer has overtaken the reader.
-///
-/// All slots together have about 1/16 of the bytes of the data file. If the ring has become too small, a writer replaces it.
 struct ChangeRing {
   let words: SharedTable
   private let environment: Environment

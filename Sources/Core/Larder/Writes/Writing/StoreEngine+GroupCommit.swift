@@ -7,6 +7,10 @@ extension StoreEngine {
   /// Runs a write for a caller that blocks: in the buffer if possible, at once if no other thread writes, or in the queue.
   func commit<Result: Sendable>(_ write: SharedWrite<Result>) throws -> Result {
     if !write.isTried, let result = try write.append?(self) { return result }
+    // A transaction of this write would stop the appends of other processes again, which then would need transactions, too.
+    if write.append != nil, reader.buffer?.awaitThaw() == true {
+      if let result = try write.append?(self) { return result }
+    }
     #if DEBUG
       TaskWarning.check(environment.path)
     #endif
@@ -47,6 +51,7 @@ extension StoreEngine {
   /// before it are committed together, then the failed member runs alone, and then the rest of the group runs.
   func commit(_ group: [any QueuedWrite]) {
     // A commit of these writes would stop the appends again, so the next writes of other threads would need the next commit.
+    _ = reader.buffer?.awaitThaw()
     var rest = group.filter { !$0.append(in: self) }
     while rest.count > 1 {
       let mode = CommitMode(needsEmptyBuffer: rest.contains { $0.mode.needsEmptyBuffer })
