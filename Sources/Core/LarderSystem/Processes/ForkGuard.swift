@@ -123,3 +123,11 @@ public import Synchronization
 
 /// Runs `action` when the process ends by `exit` or by a return from `main`. Other threads may still run at that time.
 package func atProcessExit(_ action: @escaping @convention(c) () -> Void) { atexit(action) }
+
+package var ownProcess: Int32 { getpid() }
+
+/// The value of a variable in the environment of this process; nil if the variable is not set.
+package func environmentVariable(_ name: String) -> String? {
+  guard let text = unsafe getenv(name) else { return nil }
+  return unsafe String(cString: text)
+}

@@ -5,8 +5,8 @@ import Synchronization
 package enum KillPoint {
   #if DEBUG || KILL_POINTS
     private static let chosen: (point: Int, count: Int) = {
-      guard let text = unsafe getenv("LARDER_KILL_POINT") else { return (0, 0) }
-      let words = unsafe String(cString: text).split(separator: ":").compactMap { Int($0) }
+      guard let text = environmentVariable("LARDER_KILL_POINT") else { return (0, 0) }
+      let words = text.split(separator: ":").compactMap { Int($0) }
       return words.count == 2 ? (words[0], words[1]) : (0, 0)
     }()
     private static let passed = Atomic(0)

@@ -28,8 +28,7 @@ package var isInTask: Bool { unsafe withUnsafeCurrentTask { task in unsafe task 
 
 /// Writes `line` to standard error, if standard error is a terminal or the environment has `LARDER_WARNINGS`.
 package func warn(_ line: String) {
-  let isWanted = unsafe getenv("LARDER_WARNINGS") != nil
-  guard isWanted || isatty(2) == 1 else { return }
+  guard environmentVariable("LARDER_WARNINGS") != nil || isatty(2) == 1 else { return }
   let bytes = Array((line + "\n").utf8)
   _ = unsafe write(2, bytes, bytes.count)
 }

@@ -2,12 +2,6 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 /// The sizes of a data file before and after it was compacted.
 public struct Compaction: Sendable, Hashable {
   /// The size in bytes of the file before the compaction.
@@ -75,7 +69,7 @@ extension Store {
   private static func occupied(_ environment: Environment) throws(LarderError) -> LarderError {
     do throws(LMDBError) {
       try environment.readerTable.clearDead()
-      let own = Int(ProcessInfo.processInfo.processIdentifier)
+      let own = Int(ownProcess)
       let others = Set(try environment.readerTable.readers().map(\.process)).subtracting([own])
         .sorted()
       let names =

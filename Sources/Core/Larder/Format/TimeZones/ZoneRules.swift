@@ -1,12 +1,6 @@
 import LarderSystem
 import Synchronization
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 /// The offset of a time zone from UTC at any time: a table, and a rule for the times after the table.
 struct ZoneRules: Sendable, Hashable {
   /// Offsets are from 25 hours west to 26 hours east of UTC, without the limits themselves (RFC 9636, section 3.2).
@@ -80,7 +74,7 @@ struct ZoneRules: Sendable, Hashable {
   }
 
   private static var directories: [String] {
-    if let directory = ProcessInfo.processInfo.environment["TZDIR"], !directory.isEmpty {
+    if let directory = environmentVariable("TZDIR"), !directory.isEmpty {
       return [directory]
     }
     return ["/usr/share/zoneinfo", "/var/db/timezone/zoneinfo", "/usr/lib/zoneinfo"]

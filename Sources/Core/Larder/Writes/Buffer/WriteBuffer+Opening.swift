@@ -2,12 +2,6 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 extension WriteBuffer {
   /// Makes the file, or keeps a file that killed processes have left. Must be called only if no other process has the store
   /// open. Drops records that do not belong to the data, such as records of an earlier boot.
@@ -58,9 +52,7 @@ extension WriteBuffer {
     environment.durability == .durable ? 0 : forced ?? options.writeBuffer
   }
 
-  private static let forced = ProcessInfo.processInfo.environment["LARDER_WRITE_BUFFER"].flatMap {
-    Int($0)
-  }
+  private static let forced = environmentVariable("LARDER_WRITE_BUFFER").flatMap { Int($0) }
 
   /// Commits the records that killed processes have left. Called before the data file is replaced or changed.
   static func commit(at path: String, _ options: Store.Options) throws(LarderError) {

@@ -1,17 +1,11 @@
 import LarderSystem
 import Synchronization
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 /// This process's access to the change ring, the file with the newest changes. Batches publish their changes here while
 /// subscriptions exist. The feed holds the lease for this process's subscriptions and wakes the subscriptions.
 final class ChangeFeed: Sendable {
   let ring: ChangeRing
-  let process = ProcessInfo.processInfo.processIdentifier
+  let process = ownProcess
   /// The machine's monotonic clock in milliseconds, which all processes share. Tests may change only the store's clock.
   private let machine: @Sendable () -> Int64
   private let health: @Sendable () -> StoreHealth
