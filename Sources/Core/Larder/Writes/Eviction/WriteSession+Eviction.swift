@@ -102,7 +102,7 @@ extension WriteSession {
       id: id, limits: member.rules.limits, reason: exceededLimit ?? .evictedForDisk,
       evictionsLeft: 1, guaranteed: guaranteed)
     // Subscribers get the name of the namespace. With this assignment the name is found without a search.
-    known[ExactString(member.name)] = member
+    known.set(ExactString(member.name), to: member)
     // A search lowers the clocks of the entries that it passes, so nothing is searched if an average entry may not leave.
     let least = guaranteed &+ usage.bytes / usage.entries
     let evicted = try usage.bytes < least ? 0 : evict(member.rules.eviction, request)

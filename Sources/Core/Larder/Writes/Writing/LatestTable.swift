@@ -8,19 +8,10 @@ struct LatestTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// - Parameter unused: any value, which fills ``latest`` while the table is empty.
   init(unused: Value) { latest = unused }
 
-  subscript(key: Key) -> Value? {
-    get {
-      if latestKey == key { return latest }
-      return others.isEmpty ? nil : others[key]
-    }
-    set {
-      if latestKey == key {
-        if let newValue { latest = newValue } else { latestKey = nil }
-        return
-      }
-      if !others.isEmpty { others[key] = nil }
-      if let newValue { setLatest(key, newValue) }
-    }
+  /// Sets the value of a key, which becomes the value that was used last; nil removes the key.
+  mutating func set(_ key: Key, to value: Value?) {
+    if latestKey == key { latestKey = nil } else if !others.isEmpty { others[key] = nil }
+    if let value { setLatest(key, value) }
   }
 
   subscript(key: Key, default absent: @autoclosure () -> Value) -> Value {

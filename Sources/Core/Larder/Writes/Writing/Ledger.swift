@@ -47,7 +47,7 @@ struct Ledger {
 
   /// Takes over the counters of a namespace. `isCounted` means that their record is damaged and the entries were counted.
   mutating func add(_ counters: NamespaceCounters, of id: NamespaceID, isCounted: Bool) {
-    namespaces[id] = Account(counters: counters, isNew: false, isChanged: isCounted)
+    namespaces.set(id, to: Account(counters: counters, isNew: false, isChanged: isCounted))
   }
 
   subscript(id: NamespaceID) -> NamespaceCounters {
@@ -58,12 +58,12 @@ struct Ledger {
 
   mutating func begin(_ id: NamespaceID, with counters: NamespaceCounters) {
     changes &+= 1
-    namespaces[id] = Account(counters: counters, isNew: true, isChanged: true)
+    namespaces.set(id, to: Account(counters: counters, isNew: true, isChanged: true))
   }
 
   mutating func drop(_ id: NamespaceID) {
     changes &+= 1
-    namespaces[id] = nil
+    namespaces.set(id, to: nil)
   }
 
   mutating func updateLoaded(_ id: NamespaceID, _ change: (inout NamespaceCounters) -> Void) {

@@ -117,7 +117,7 @@ extension WriteBatch {
     // Counts of reads are in memory under the old name, but belong to the namespace. So the counts are written first.
     try session.mergeReadCounters()
     try session.transaction.remove(MetadataKey.namespace(old), from: .main)
-    session.known[ExactString(old)] = nil
+    session.known.set(ExactString(old), to: nil)
     try session.store(record, named: new)
     session.changes?.names[record.id] = Array(new.utf8)
     session.record(.renamed, id: record.id, name: Array(old.utf8), key: Array(new.utf8))

@@ -11,7 +11,7 @@ extension WriteSession {
     if let generation,
       let found = handle.known.withLock({ $0?.generation == generation ? $0?.namespace : nil })
     {
-      known[ExactString(name)] = found
+      known.set(ExactString(name), to: found)
       return found
     }
     guard let bytes = try transaction.copy(of: MetadataKey.namespace(name), in: .main)
@@ -19,7 +19,7 @@ extension WriteSession {
     let record = try NamespaceRecord(bytes.span, name: name, seal: engine.seal)
     let namespace = KnownNamespace(record, named: name, saved: bytes)
     if let generation { handle.known.withLock { $0 = (generation, namespace) } }
-    known[ExactString(name)] = namespace
+    known.set(ExactString(name), to: namespace)
     return namespace
   }
 
@@ -37,7 +37,7 @@ extension WriteSession {
     let bytes = try record.record(name: name, seal: engine.seal)
     try transaction.put(bytes, for: MetadataKey.namespace(name), in: .main)
     let namespace = KnownNamespace(record, named: name, saved: bytes)
-    known[ExactString(name)] = namespace
+    known.set(ExactString(name), to: namespace)
     ledger.updateStore { $0.generation &+= 1 }
     return namespace
   }
