@@ -42,8 +42,8 @@ extension Store {
   func writeAndDie(commits: Bool, _ body: (inout WriteBatch) throws -> Void) throws {
     do {
       try engine.environment.write { transaction in
-        let counters = try engine.writes.committed.begin(transaction, engine.seal)
-        var batch = WriteBatch(transaction, counters, engine: engine)
+        let ledger = try engine.writes.committed.begin(transaction, engine.seal)
+        var batch = WriteBatch(transaction, ledger, engine: engine)
         do { try body(&batch) } catch {
           transaction = batch.end()
           throw error

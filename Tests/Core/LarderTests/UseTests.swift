@@ -206,7 +206,7 @@ extension Store.Namespace {
       try batch.set("v", for: 2, in: notes)
       try batch.session.finish()
       engine.writes.committed.keep(
-        batch.session.ledger.balance, ofWrite: batch.session.transaction.serial)
+        batch.session.ledger.next, ofWrite: batch.session.transaction.serial)
     }
     // This commit gets the number of the failed commit. But no transaction may use the counters of the failed write.
     try engine.environment.write { transaction in

@@ -13,7 +13,7 @@ import Testing
     _ store: Store, _ body: (inout WriteSession) throws(LarderError) -> Void
   ) throws {
     try store.engine.environment.write { lmdb in
-      var session = WriteSession(lmdb, Ledger.Balance(store: StoreState()), engine: store.engine)
+      var session = WriteSession(lmdb, Ledger(StoreState()), engine: store.engine)
       do throws(LarderError) {
         try body(&session)
         lmdb = session.end()

@@ -3,7 +3,7 @@ import Synchronization
 
 /// The counters of the namespaces that a write uses, and the counters of the store. Each record of counters is read once.
 /// Changes are made in memory. ``WriteSession/saveCounters()`` writes each record once, so stored counters are exact.
-struct Ledger {
+struct Ledger: Sendable {
   struct Account: Sendable {
     var counters: NamespaceCounters
     var isNew: Bool
@@ -12,32 +12,27 @@ struct Ledger {
     static let none = Account(counters: NamespaceCounters(), isNew: false, isChanged: false)
   }
 
-  struct Balance: Sendable {
-    var store: StoreState
-    var namespaces = LatestTable<NamespaceID, Account>(unused: Account.none)
-  }
-
-  private var namespaces: LatestTable<NamespaceID, Account>
+  private var namespaces = LatestTable<NamespaceID, Account>(unused: Account.none)
   private(set) var store: StoreState
   private let committed: StoreState
   var expected: ExpectedEntry?
   /// The number of changes until now. After a failed write, the caller compares this number with the number before the write.
   private(set) var changes = 0
 
-  init(_ balance: Balance) {
-    namespaces = balance.namespaces
-    store = balance.store
-    committed = balance.store
+  init(_ store: StoreState) {
+    self.store = store
+    committed = store
   }
 
-  /// The counters for the next write: the counters of the store, and of the namespace that was read or changed last.
-  var balance: Balance {
-    var next = Balance(store: store, namespaces: namespaces)
-    next.namespaces.keepLatest {
+  /// The ledger for the next write, with the counters of the store, and of the namespace that was read or changed last.
+  var next: Ledger {
+    var ledger = Ledger(store)
+    ledger.namespaces = namespaces
+    ledger.namespaces.keepLatest {
       $0.isNew = false
       $0.isChanged = false
     }
-    return next
+    return ledger
   }
 
   /// Whether the names, ids, rules and tombstones are those of the last commit, so that caches may keep them after the batch.
@@ -151,19 +146,19 @@ extension NamespaceCounters {
 
 /// The last counters that this process committed, so that the next write need not read records. Used under the writer lock.
 final class CommittedLedger: Sendable {
-  private let latest = Mutex<(serial: UInt64, balance: Ledger.Balance)?>(nil)
+  private let latest = Mutex<(serial: UInt64, next: Ledger)?>(nil)
 
   func begin(
     _ transaction: borrowing WriteTransaction, _ seal: RecordSeal
-  ) throws(LMDBError) -> Ledger.Balance {
+  ) throws(LMDBError) -> Ledger {
     let former = transaction.formerSerial
-    if let known = latest.withLock({ $0?.serial == former ? $0?.balance : nil }) { return known }
-    if let state = try transaction.state(seal) { return Ledger.Balance(store: state) }
-    return Ledger.Balance(store: try StoreState.rebuilt(in: transaction, seal: seal))
+    if let known = latest.withLock({ $0?.serial == former ? $0?.next : nil }) { return known }
+    if let state = try transaction.state(seal) { return Ledger(state) }
+    return Ledger(try StoreState.rebuilt(in: transaction, seal: seal))
   }
 
   /// Called before the commit. If the commit fails, the serial number does not match later, so nobody uses the counters.
-  func keep(_ balance: Ledger.Balance, ofWrite serial: UInt64) {
-    latest.withLock { $0 = (serial, balance) }
+  func keep(_ next: Ledger, ofWrite serial: UInt64) {
+    latest.withLock { $0 = (serial, next) }
   }
 }

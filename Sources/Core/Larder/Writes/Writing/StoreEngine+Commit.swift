@@ -105,17 +105,17 @@ extension StoreEngine {
     do {
       let result = try environment.write(waitingAtMost: mode.lockTimeout, ended: end) {
         transaction -> Result? in
-        let balance = try writes.committed.begin(transaction, seal)
+        let ledger = try writes.committed.begin(transaction, seal)
         let id = transaction.id
         (attempted, recordsID) = (id, nil)
-        var batch = WriteBatch(transaction, balance, engine: self)
+        var batch = WriteBatch(transaction, ledger, engine: self)
         do {
           let result = try batch.run(mode, room, &buffered, on: id - 1, body)
           if case nil = result { recordsID = id }
           effects = batch.session.effects
           pages = batch.session.pagesTaken
           writes.committed.keep(
-            batch.session.ledger.balance, ofWrite: batch.session.transaction.serial)
+            batch.session.ledger.next, ofWrite: batch.session.transaction.serial)
           transaction = batch.end()
           return result
         } catch {

@@ -14,8 +14,8 @@ public struct WriteBatch: ~Copyable {
   private var count = 0
   private var size = 0
 
-  init(_ transaction: consuming WriteTransaction, _ balance: Ledger.Balance, engine: StoreEngine) {
-    session = WriteSession(transaction, balance, engine: engine)
+  init(_ transaction: consuming WriteTransaction, _ ledger: Ledger, engine: StoreEngine) {
+    session = WriteSession(transaction, ledger, engine: engine)
   }
 
   mutating func countChange(ofBytes bytes: Int) throws(LarderError) {

@@ -21,13 +21,13 @@ struct WriteSession: ~Copyable {
   var listed: (generation: UInt64, namespaces: [KnownNamespace])?
   var hiding: (generation: UInt64, tombstones: [Tombstone])?
 
-  init(_ lmdb: consuming WriteTransaction, _ balance: Ledger.Balance, engine: StoreEngine) {
+  init(_ lmdb: consuming WriteTransaction, _ ledger: Ledger, engine: StoreEngine) {
     let id = lmdb.id
     self.engine = engine
     now = engine.clock.now
     transaction = StoreTransaction(lmdb, path: engine.environment.path)
-    ledger = Ledger(balance)
-    changes = engine.changes.notes(for: id, in: balance.store)
+    self.ledger = ledger
+    changes = engine.changes.notes(for: id, in: ledger.store)
   }
 
   /// Changes something, so that the transaction really commits: only the second commit after a commit can use its freed pages.
