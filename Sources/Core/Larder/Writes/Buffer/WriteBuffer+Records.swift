@@ -111,16 +111,13 @@ struct BufferPlace {
     if firstBytes != other.firstBytes { return firstBytes < other.firstBytes }
     let common = min(record.keyCount, other.record.keyCount)
     var index = 8
-    while index + 8 <= common {
-      let left = bytes.word(at: start + index).byteSwapped
-      let right = bytes.word(at: other.start + index).byteSwapped
+    while index < common {
+      // The last word of eight bytes may overlap the previous word, whose bytes are equal.
+      let offset = min(index, common - 8)
+      let left = bytes.word(at: start + offset).byteSwapped
+      let right = bytes.word(at: other.start + offset).byteSwapped
       if left != right { return left < right }
       index += 8
-    }
-    while index < common {
-      let (left, right) = (bytes[start + index], bytes[other.start + index])
-      if left != right { return left < right }
-      index += 1
     }
     return record.keyCount == other.record.keyCount ? nil : record.keyCount < other.record.keyCount
   }
