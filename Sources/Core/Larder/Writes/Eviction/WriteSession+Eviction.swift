@@ -73,11 +73,7 @@ extension WriteSession {
       var turns = engine.writes.fairShare.withLock { $0.turns(of: evicting) }
       while let (_, index) = turns.popLast() {
         if let time = try evictOne(of: evicting[index]) {
-          var (place, end) = (0, turns.count)
-          while place < end {
-            let middle = (place + end) / 2
-            if turns[middle].time > time { place = middle + 1 } else { end = middle }
-          }
+          let place = turns.firstIndex { $0.time <= time } ?? turns.endIndex
           turns.insert((time: time, index: index), at: place)
         }
         if !shouldContinue(self) { return }
