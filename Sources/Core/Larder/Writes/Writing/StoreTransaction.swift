@@ -27,15 +27,13 @@ struct StoreTransaction: ~Copyable {
   func checkUsable() throws(LarderError) { if let failure { throw failure.error } }
 
   /// Prevents the commit of the batch. Returns the error, which the caller throws.
-  mutating func fail(_ error: LarderError) -> LarderError {
-    if failure == nil { failure = (error, nil) }
+  mutating func fail(_ error: LarderError, cause: LMDBError? = nil) -> LarderError {
+    if failure == nil { failure = (error, cause) }
     return error
   }
 
   private mutating func fail(_ cause: LMDBError) -> LarderError {
-    let error = LarderError(cause, path: path)
-    if failure == nil { failure = (error, cause) }
-    return error
+    fail(LarderError(cause, path: path), cause: cause)
   }
 
   mutating func read<Result>(
