@@ -91,19 +91,20 @@ import Testing
     #expect(second.line() == "closed")
     #expect(try store.publishesChanges)
     first.kill()
-    let end = Int64(store.engine.changes.ring.lease(0))
+    let ring = store.engine.changes.ring
+    let leases = ChangeRing.Place.leases.lowerBound
+    let end = Int64(ring.load(leases))
     machine.stop(at: end - 1)
     #expect(try store.publishesChanges)
     machine.stop(at: end)
     #expect(try !store.publishesChanges)
-    #expect(store.engine.changes.ring.watchedUntil == 0)
+    #expect(ring.watchedUntil == 0)
     // A new watch takes lease 0, because the lease of the killed process is free again.
-    let ring = store.engine.changes.ring
     var watch: Changes? = store.changes()
-    #expect(watch != nil && ring.lease(0) > 0 && ring.lease(1) == 0)
+    #expect(watch != nil && ring.load(leases) > 0 && ring.load(leases + 1) == 0)
     watch = nil
     // Nobody renews this lease. No lease lasts an hour. So a lease that ends in an hour is from before a reboot and is ignored.
-    #expect(ring.exchangeWatched(0, for: UInt64(end)))
+    #expect(ring.exchange(0, for: UInt64(end), at: ChangeRing.Place.watched))
     machine.stop(at: end - 1)
     #expect(try store.publishesChanges)
     machine.stop(at: end - 3_600_000)

@@ -70,7 +70,7 @@ final class ChangeFeed: Sendable {
     if until == 0 { return nil }
     guard ChangeLease.isLive(until, at: now) else {
       // Removes the expired lease, so that later writers need not read the clock.
-      _ = ring.exchangeWatched(until, for: 0)
+      _ = ring.exchange(until, for: 0, at: ChangeRing.Place.watched)
       return nil
     }
     // If the disk has no room for a larger ring, the ring stays, and a slow subscription misses changes sooner.

@@ -19,7 +19,7 @@ struct ChangeRing {
   static let mostSlots = 65_536
   private static let share = 16
 
-  private enum Place {
+  enum Place {
     static let head = 0
     /// The head that is valid after the commit of `transaction`; 0 if no batch is between its changes and its commit.
     static let target = 1
@@ -27,11 +27,9 @@ struct ChangeRing {
     static let watched = 3
     /// Increases whenever changes were not published although a subscription existed. Random in a new file.
     static let gaps = 4
-    static let leases = 8
+    static let leases = 8..<264
     static let slots = 512
   }
-
-  static let leaseCount = 256
 
   init(of environment: Environment, store: [UInt8], slots: Int?) {
     self.environment = environment
@@ -98,13 +96,13 @@ struct ChangeRing {
 
   var head: UInt64 { load(Place.head) }
 
-  private func load(_ place: Int) -> UInt64 {
+  func load(_ place: Int) -> UInt64 {
     let view = words.view
     return view.count > 0 ? view.acquire(place) : 0
   }
 
   /// Returns whether the word had the value `old` and was replaced. If the store was closed, returns true and writes nothing.
-  private func exchange(_ old: UInt64, for new: UInt64, at place: Int) -> Bool {
+  func exchange(_ old: UInt64, for new: UInt64, at place: Int) -> Bool {
     let view = words.view
     return !view.isWritable || view.exchange(old, for: new, at: place)
   }
@@ -175,14 +173,4 @@ struct ChangeRing {
 
   /// The end of the lease that ends last, on the machine's monotonic clock in milliseconds; 0 if there are no leases.
   var watchedUntil: UInt64 { load(Place.watched) }
-
-  func lease(_ index: Int) -> UInt64 { load(Place.leases + index) }
-
-  func exchangeLease(_ index: Int, _ old: UInt64, for new: UInt64) -> Bool {
-    exchange(old, for: new, at: Place.leases + index)
-  }
-
-  func exchangeWatched(_ old: UInt64, for new: UInt64) -> Bool {
-    exchange(old, for: new, at: Place.watched)
-  }
 }
