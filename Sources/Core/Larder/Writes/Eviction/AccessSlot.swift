@@ -70,6 +70,8 @@ struct GhostSlot: Equatable {
   var part: QueuePart { bits &>> 4 & 1 == 0 ? .window : .main }
   var frequency: UInt32 { bits & 15 }
 
-  /// The number of stamps between the eviction and `now`, modulo ``stamps``.
-  func age(at now: UInt64) -> UInt64 { (now &- stamp) % Self.stamps }
+  /// The number of stamps between the eviction and `now`, modulo ``stamps``; ``stamps`` for an empty slot.
+  func age(at now: UInt64) -> UInt64 {
+    self == .empty ? Self.stamps : (now &- stamp) % Self.stamps
+  }
 }

@@ -70,21 +70,11 @@ extension AccessTable {
     let slot = GhostSlot(
       fingerprint: GhostSlot.fingerprint(of: hash), stamp: stamp, part: part, frequency: frequency)
     let bucket = view.ghostBucket(of: hash)
-    var chosen = bucket.lowerBound
-    var mostAge: UInt64 = 0
-    for place in bucket {
-      let ghost = GhostSlot(bits: view[place])
-      if ghost.fingerprint == slot.fingerprint {
-        chosen = place
-        break
-      }
-      let age = ghost == .empty ? GhostSlot.stamps : ghost.age(at: stamp)
-      if age > mostAge {
-        chosen = place
-        mostAge = age
-      }
+    let former = bucket.first { GhostSlot(bits: view[$0]).fingerprint == slot.fingerprint }
+    let oldest = bucket.max {
+      GhostSlot(bits: view[$0]).age(at: stamp) < GhostSlot(bits: view[$1]).age(at: stamp)
     }
-    view[chosen] = slot.bits
+    view[former ?? oldest!] = slot.bits
   }
 
   /// Called after each insertion. In a store of n entries, each frequency is halved about once in 8 n insertions.
