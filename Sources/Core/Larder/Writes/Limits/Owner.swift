@@ -46,13 +46,8 @@ extension StoredOwner {
 struct OrphanQueue {
   static let perBatch = 1000
 
-  struct Removed {
-    var owner: [UInt8]
-    /// The last index record that was handled; nil if none was handled.
-    var position: [UInt8]?
-  }
-
-  private(set) var waiting: [Removed] = []
+  /// The owners, each with the last index record that was handled; nil if none was handled.
+  private(set) var waiting: [(owner: [UInt8], position: [UInt8]?)] = []
   /// Owners that wait because a dependent is needed by the current write.
   private var putOff: [[UInt8]] = []
   private(set) var left = Self.perBatch
@@ -60,7 +55,7 @@ struct OrphanQueue {
   private(set) var least = BatchPages.leastRemoved
 
   mutating func add(_ owner: [UInt8], after position: [UInt8]? = nil) {
-    waiting.append(Removed(owner: owner, position: position))
+    waiting.append((owner, position))
   }
 
   mutating func putOff(_ owner: [UInt8]) { if putOff.last != owner { putOff.append(owner) } }
@@ -71,7 +66,7 @@ struct OrphanQueue {
   }
 
   /// The owner whose dependents are handled next. Nil if no owner waits, or if this batch has handled enough dependents.
-  var next: Removed? { left > 0 ? waiting.last : nil }
+  var next: (owner: [UInt8], position: [UInt8]?)? { left > 0 ? waiting.last : nil }
 
   mutating func advance(to position: [UInt8]?, count: Int, isLast: Bool) {
     left -= count
