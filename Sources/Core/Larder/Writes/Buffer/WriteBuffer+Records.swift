@@ -2,17 +2,12 @@ import LarderSystem
 
 /// The records of one log, in the form that a commit needs.
 struct BufferContents {
-  struct Namespace {
-    var next: UInt64 = 0
-    /// The number and size of values in the buffer that later records have replaced or removed.
-    var removals = RemovalCounters()
-  }
-
   /// The newest record of each key, in the order of the keys. Removals come first, so that later entries find room.
   private(set) var places: [BufferPlace] = []
   /// Copies of the keys and entries. If the file is damaged after the records were checked, the copies are still correct.
   private(set) var bytes: [UInt8] = []
-  private(set) var namespaces: [NamespaceID: Namespace] = [:]
+  /// The next version of each namespace, and the number and size of its values that later records have replaced or removed.
+  private(set) var namespaces: [NamespaceID: (next: UInt64, removals: RemovalCounters)] = [:]
   private(set) var times: [Int64] = []
   /// Whether a damaged record was found. Reading stops at that record, because the place of the next record is unknown.
   private(set) var isDamaged = false
@@ -64,7 +59,7 @@ struct BufferContents {
   }
 
   private mutating func note(_ record: BufferRecord, _ header: EntryHeader?) {
-    var namespace = namespaces[record.id] ?? Namespace()
+    var namespace = namespaces[record.id] ?? (next: 0, removals: RemovalCounters())
     if let header {
       if times.last != header.written { times.append(header.written) }
       namespace.next = header.version &+ 1
