@@ -60,13 +60,11 @@ public struct Changes: AsyncSequence, Sendable {
   let subscription: Subscription
 
   /// Makes an iterator, which continues at the current position of the subscription.
-  public func makeAsyncIterator() -> Iterator { Iterator(subscription) }
+  public func makeAsyncIterator() -> Iterator { Iterator(loop: Loop(subscription: subscription)) }
 
   /// Waits for changes and returns them one after another.
   public struct Iterator: AsyncIteratorProtocol {
-    private let loop: Loop
-
-    init(_ subscription: Subscription) { loop = Loop(subscription: subscription) }
+    fileprivate let loop: Loop
 
     /// The next change if one is available; does not wait.
     package func nextNow() -> Change? { loop.subscription.nextNow() }
@@ -77,7 +75,7 @@ public struct Changes: AsyncSequence, Sendable {
     }
   }
 
-  private final class Loop: Sendable {
+  fileprivate final class Loop: Sendable {
     let subscription: Subscription
     init(subscription: Subscription) { self.subscription = subscription }
     deinit { subscription.end() }
