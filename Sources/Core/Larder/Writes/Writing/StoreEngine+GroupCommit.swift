@@ -75,11 +75,10 @@ extension StoreEngine {
         return
       } catch {
         // The group needed too much room or failed in another way. A member may succeed alone, so each member runs alone.
-        for member in rest { commitAlone(member) }
-        return
+        break
       }
     }
-    if let last = rest.first { commitAlone(last) }
+    for member in rest { commitAlone(member) }
   }
 
   private func commitAlone(_ member: any QueuedWrite) {
