@@ -39,10 +39,7 @@ package struct RemovalTable {
   /// Maps the file for writing, and makes the file if it is missing. Returns whether the file is mapped.
   @discardableResult
   func open() -> Bool {
-    if table.view.isWritable, table.isInPlace { return true }
-    return table.open(making: Self.count) {
-      $0.store(UInt64.random(in: 1 ... .max), wide: Place.era)
-    }
+    table.open(making: Self.count) { $0.store(UInt64.random(in: 1 ... .max), wide: Place.era) }
   }
 
   /// The number of the last finished removal, for a load that has not looked up its key yet.
