@@ -27,8 +27,10 @@ import Testing
   @Test func `counters are loaded once and written only if they changed`() throws {
     let store = try Store.temporary()
     try transact(store) { session throws(LarderError) in
-      try session.charge(nil, EntryWeight(size: 10, stored: 30, queuePosition: 1), to: one)
-      try session.charge(nil, EntryWeight(size: 5, stored: 25, queuePosition: 0), to: one)
+      for weight in [
+        EntryWeight(size: 10, stored: 30, queuePosition: 1),
+        EntryWeight(size: 5, stored: 25, queuePosition: 0),
+      ] { try session.charge(nil, weight, to: one, removing: nil) }
       let numbers = [try session.nextNumber(in: one), try session.nextNumber(in: one)]
       #expect(numbers == [1, 2])
       try session.load(two)

@@ -74,30 +74,6 @@ struct Ledger: Sendable {
     }
   }
 
-  /// Replaces the weight of an old entry by the weight of a new entry; nil means none. Without `reason` no removal counts.
-  mutating func charge(
-    _ old: EntryWeight?, _ new: EntryWeight?, to id: NamespaceID,
-    removing reason: RemovalReason? = nil
-  ) {
-    updateLoaded(id) { counters in
-      if let old {
-        counters.count(old, &-)
-        if let reason { counters.removals.count(reason, bytes: old.size) }
-      }
-      if let new { counters.count(new) }
-    }
-    if let old {
-      store.entries &-= 1
-      store.bytes &-= UInt64(old.size)
-      store.stored &-= UInt64(old.stored)
-    }
-    if let new {
-      store.entries &+= 1
-      store.bytes &+= UInt64(new.size)
-      store.stored &+= UInt64(new.stored)
-    }
-  }
-
   mutating func updateStore(_ change: (inout StoreState) -> Void) {
     changes &+= 1
     change(&store)

@@ -93,13 +93,30 @@ struct WriteSession: ~Copyable {
     ledger.updateLoaded(id, change)
   }
 
+  /// Replaces the weight of an old entry by the weight of a new entry; nil means none. Without `reason` no removal counts.
   mutating func charge(
-    _ old: EntryWeight?, _ new: EntryWeight?, to id: NamespaceID,
-    removing reason: RemovalReason? = nil
+    _ old: EntryWeight?, _ new: EntryWeight?, to id: NamespaceID, removing reason: RemovalReason?
   ) throws(LarderError) {
     if old == new, reason == nil { return }
-    try load(id)
-    ledger.charge(old, new, to: id, removing: reason)
+    try update(id) { counters in
+      if let old {
+        counters.count(old, &-)
+        if let reason { counters.removals.count(reason, bytes: old.size) }
+      }
+      if let new { counters.count(new) }
+    }
+    ledger.updateStore { store in
+      if let old {
+        store.entries &-= 1
+        store.bytes &-= UInt64(old.size)
+        store.stored &-= UInt64(old.stored)
+      }
+      if let new {
+        store.entries &+= 1
+        store.bytes &+= UInt64(new.size)
+        store.stored &+= UInt64(new.stored)
+      }
+    }
   }
 
   /// Takes the next number of a namespace, for the version of a value or the queue position of a new entry.
