@@ -78,8 +78,7 @@ struct BufferHold {
     }
     isDamaged = isDamaged || contents.isDamaged
     for time in contents.times {
-      session.recordWrite(
-        at: min(max(Timestamp(milliseconds: time), Timestamp(milliseconds: 0)), session.now))
+      session.recordWrite(at: min(Timestamp(milliseconds: max(time, 0)), session.now))
     }
     stored.append(log)
     storedCount += places.count

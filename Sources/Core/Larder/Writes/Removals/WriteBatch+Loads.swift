@@ -25,8 +25,7 @@ extension WriteBatch {
     }
     hashes += RemovalTable.hashes(ofTags: tags, in: namespace)
     for owner in attributes.owners {
-      let id = try session.namespace(owner.namespace)?.id
-      hashes += RemovalTable.hashes(of: owner, in: id)
+      hashes += try RemovalTable.hashes(of: owner, in: session.namespace(owner.namespace)?.id)
     }
     let table = session.engine.removalTable
     guard table.open() else { return false }
