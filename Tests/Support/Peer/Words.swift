@@ -9,8 +9,7 @@ package enum SharedWords {
   package static func of(
     _ environment: Environment, layout: UInt32 = 1, store: [UInt8] = store
   ) -> SharedTable {
-    let format = SharedTable.Format(file: .access, layout: layout, store: store) { $0 % 64 == 0 }
-    return SharedTable(format, of: environment)
+    return SharedTable(.access, layout: layout, store: store, of: environment) { $0 % 64 == 0 }
   }
 }
 

@@ -90,7 +90,11 @@ extension Environment {
 }
 
 extension SharedTable {
-  package convenience init(_ format: Format, of environment: Environment) {
+  package convenience init(
+    _ file: MappedFile, layout: UInt32, store: [UInt8], of environment: Environment,
+    accepting accepts: @escaping @Sendable (Int) -> Bool
+  ) {
+    let format = Format(file: file, layout: layout, store: store, accepting: accepts)
     self.init(
       format, in: environment.path, replacing: environment.handle.locks.maps,
       owner: environment.handle.locks.owner)

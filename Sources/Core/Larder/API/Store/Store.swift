@@ -212,9 +212,9 @@ public struct Store: Sendable {
 
   /// The table of `count` words in the file `shared`. This call does not map the file yet.
   package func sharedWords(layout: UInt32, count: Int) -> SharedTable {
-    SharedTable(
-      SharedTable.Format(file: .shared, layout: layout, store: engine.identity) { $0 == count },
-      of: engine.environment)
+    SharedTable(.shared, layout: layout, store: engine.identity, of: engine.environment) {
+      $0 == count
+    }
   }
 }
 

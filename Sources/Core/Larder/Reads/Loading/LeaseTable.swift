@@ -22,9 +22,7 @@ struct LeaseTable {
   private let words: SharedTable
 
   init(of environment: Environment, store: [UInt8]) {
-    words = SharedTable(
-      SharedTable.Format(file: .leases, layout: 1, store: store) { $0 == 2 * Self.count },
-      of: environment)
+    words = SharedTable(.leases, layout: 1, store: store, of: environment) { $0 == 2 * Self.count }
   }
 
   /// Maps the file, which is created if it is missing. Returns false if the file cannot be created or mapped.

@@ -110,9 +110,9 @@ final class WriteBuffer: Sendable {
   }
 
   static func table(of environment: Environment, _ store: [UInt8]) -> SharedTable {
-    SharedTable(
-      SharedTable.Format(file: .buffer, layout: 4, store: store) { BufferLayout(count: $0) != nil },
-      of: environment)
+    SharedTable(.buffer, layout: 4, store: store, of: environment) {
+      BufferLayout(count: $0) != nil
+    }
   }
 
   @inline(__always)

@@ -34,12 +34,11 @@ struct ChangeRing {
   init(of environment: Environment, store: [UInt8], slots: Int?) {
     self.environment = environment
     fixedSlots = slots
-    words = SharedTable(
-      SharedTable.Format(file: .changes, layout: 3, store: store) { count in
-        let slots = Self.slots(in: count)
-        return slots > 0 && slots <= Self.mostSlots && slots.nonzeroBitCount == 1
-          && count == Self.count(slots)
-      }, of: environment)
+    words = SharedTable(.changes, layout: 3, store: store, of: environment) { count in
+      let slots = Self.slots(in: count)
+      return slots > 0 && slots <= Self.mostSlots && slots.nonzeroBitCount == 1
+        && count == Self.count(slots)
+    }
   }
 
   private static func count(_ slots: Int) -> Int {

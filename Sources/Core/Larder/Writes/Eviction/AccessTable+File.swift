@@ -13,12 +13,11 @@ extension AccessTable {
   private static let keptMinutes: Int64 = 1 << 15
 
   init(of environment: Environment, store: [UInt8]) {
-    words = SharedTable(
-      SharedTable.Format(file: .access, layout: Self.layout, store: store) { count in
-        let entries = (count - Self.recentWords) / Self.wordsPerEntry
-        return count == Self.count(entries: entries) && entries & (entries - 1) == 0
-          && (Self.fewestEntries...Self.mostEntries).contains(entries)
-      }, of: environment)
+    words = SharedTable(.access, layout: Self.layout, store: store, of: environment) { count in
+      let entries = (count - Self.recentWords) / Self.wordsPerEntry
+      return count == Self.count(entries: entries) && entries & (entries - 1) == 0
+        && (Self.fewestEntries...Self.mostEntries).contains(entries)
+    }
   }
 
   static func count(entries: Int) -> Int { wordsPerEntry * entries + recentWords }

@@ -31,9 +31,7 @@ package struct RemovalTable {
   private let table: SharedTable
 
   init(of environment: Environment, store: [UInt8]) {
-    table = SharedTable(
-      SharedTable.Format(file: .removals, layout: 2, store: store) { $0 == Self.count },
-      of: environment)
+    table = SharedTable(.removals, layout: 2, store: store, of: environment) { $0 == Self.count }
   }
 
   /// Maps the file for writing, and makes the file if it is missing. Returns whether the file is mapped.
