@@ -45,7 +45,12 @@ struct BufferHold {
         try store(log, of: buffer, &session)
       }
     }
-    if isDamaged { try session.skipVersions(of: buffer) }
+    if isDamaged {
+      // Skips the versions that damaged records may have had, because readers may have seen other values with these versions.
+      for id in Set(buffer.namespaceIDs) where try session.isLive(id) {
+        try session.update(id) { $0.next &+= 1 << 20 }
+      }
+    }
     return storedCount
   }
 
@@ -95,8 +100,13 @@ struct BufferHold {
   }
 
   mutating func note(_ session: borrowing WriteSession) {
-    (terms, noted) = (session.bufferTerms, session.transaction.id)
-    isUnchanged = session.transaction.changes == 0
+    let state = session.state
+    terms = BufferTerms(
+      metadata: state.generation,
+      room: BufferRoom(session.budget.limits.counted, used: state.usage),
+      pages: session.pagesForRecords, isWatched: state.watched != 0,
+      hasDependents: state.dependents != 0)
+    (noted, isUnchanged) = (session.transaction.id, session.transaction.changes == 0)
     for (id, limits) in limits {
       let counters = session.ledger[id]
       terms.namespaces[id] = (counters.next, BufferRoom(limits, used: counters.usage))

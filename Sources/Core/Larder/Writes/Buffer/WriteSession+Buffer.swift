@@ -1,13 +1,6 @@
 import LarderSystem
 
 extension WriteSession {
-  /// Skips the versions that damaged records may have had, because readers may have seen other values with these versions.
-  mutating func skipVersions(of buffer: WriteBuffer) throws(LarderError) {
-    for id in Set(buffer.namespaceIDs) where try isLive(id) {
-      try update(id) { $0.next &+= 1 << 20 }
-    }
-  }
-
   /// Makes the change of a record, if the namespace of the record was not cleared.
   mutating func store(
     _ place: BufferPlace, _ entry: Span<UInt8>, for key: Span<UInt8>
@@ -47,12 +40,6 @@ extension WriteSession {
     defer { budget.limits = limits }
     budget.limits.counted = limits.counted.ahead
     _ = try lowerStore()
-  }
-
-  var bufferTerms: BufferTerms {
-    BufferTerms(
-      metadata: state.generation, room: BufferRoom(budget.limits.counted, used: state.usage),
-      pages: pagesForRecords, isWatched: state.watched != 0, hasDependents: state.dependents != 0)
   }
 }
 
