@@ -87,13 +87,7 @@ extension Expiration: Codable {
     case after, at, daily, zone, afterAccess
   }
 
-  private struct Name: CodingKey {
-    let stringValue: String
-    var intValue: Int? { nil }
-
-    init(stringValue: String) { self.stringValue = stringValue }
-    init?(intValue: Int) { nil }
-  }
+  private struct Ignored: Decodable { init(from decoder: any Decoder) {} }
 
   /// Ignores unknown keys if there is also a known key. If all keys are unknown, a later version has written the form, and this
   /// function throws. To read the form as `never` would keep entries that should expire.
@@ -112,7 +106,7 @@ extension Expiration: Codable {
     } else if let interval = try container.decodeIfPresent(Int64.self, forKey: .afterAccess) {
       self = .afterAccess(.milliseconds(interval))
     } else {
-      let unknown = try decoder.container(keyedBy: Name.self).allKeys.map(\.stringValue).sorted()
+      let unknown = try [String: Ignored](from: decoder).keys.sorted()
       guard unknown.isEmpty else {
         throw DecodingError.dataCorrupted(
           DecodingError.Context(
