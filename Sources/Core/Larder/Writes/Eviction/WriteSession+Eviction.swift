@@ -236,8 +236,4 @@ enum LimitWords {
   static func bytes(_ number: some BinaryInteger) -> String {
     number == 1 ? "1 byte" : "\(number) bytes"
   }
-
-  static func usage(_ entries: some BinaryInteger, _ bytes: some BinaryInteger) -> String {
-    "\(self.entries(entries)) (\(self.bytes(bytes)))"
-  }
 }

@@ -13,6 +13,8 @@ struct ExpectedEntry {
 struct Usage {
   var entries: UInt64
   var bytes: UInt64
+
+  var words: String { "\(LimitWords.entries(entries)) (\(LimitWords.bytes(bytes)))" }
 }
 
 extension NamespaceCounters {

@@ -102,7 +102,7 @@ extension WriteSession {
     return .stuck(
       LarderError(
         .full,
-        "namespace \(name) holds \(LimitWords.usage(counters.entries, counters.bytes)), and "
+        "namespace \(name) holds \(counters.usage.words), and "
           + (rules.eviction == .refuse
             ? "it evicts nothing"
             : counters.pinned == 1 ? "1 is pinned" : "\(counters.pinned) are pinned")
@@ -158,8 +158,7 @@ extension WriteSession {
     return .stuck(
       LarderError(
         .full,
-        "\(engine.environment.path) holds "
-          + LimitWords.usage(state.entries, state.bytes)
+        "\(engine.environment.path) holds \(state.usage.words)"
           + " that may not be evicted: its limit of \(wanted.words) cannot be reached",
         hint: "remove or unpin entries, then set the limit again"))
   }
