@@ -50,8 +50,9 @@ struct OrphanQueue {
   private(set) var waiting: [(owner: [UInt8], position: [UInt8]?)] = []
   /// Owners that wait because a dependent is needed by the current write.
   private var putOff: [[UInt8]] = []
+  /// The number of dependents that this batch may still remove.
   private(set) var left = Self.perBatch
-  /// The number of dependents that this batch may still remove even if few pages are free.
+  /// The number of these dependents that this batch may remove even if few pages are free.
   private(set) var least = BatchPages.leastRemoved
 
   mutating func add(_ owner: [UInt8], after position: [UInt8]? = nil) {
@@ -64,9 +65,6 @@ struct OrphanQueue {
     for owner in putOff { add(owner) }
     putOff = []
   }
-
-  /// The owner whose dependents are handled next. Nil if no owner waits, or if this batch has handled enough dependents.
-  var next: (owner: [UInt8], position: [UInt8]?)? { left > 0 ? waiting.last : nil }
 
   mutating func advance(to position: [UInt8]?, count: Int, isLast: Bool) {
     left -= count

@@ -55,7 +55,7 @@ extension WriteSession {
   /// Uses no recursion, and removes at most ``OrphanQueue/perBatch`` entries in one batch, or fewer if few pages are free.
   mutating func removeOrphans() throws(LarderError) {
     // The limit never rises in a batch. Otherwise a later call could take dependents that the batch has written meanwhile.
-    while let removed = orphans.next,
+    while let removed = orphans.waiting.last,
       case let limit = min(orphans.left, max(orphans.least, removalsWithPages)), limit > 0
     {
       let prefix = IndexKey.owner(removed.owner, entry: [])
