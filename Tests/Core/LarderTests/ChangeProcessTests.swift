@@ -128,7 +128,7 @@ import Testing
     #expect(!ring.isUsable)
     machine.advance(1000)
     try notes.set("v", for: "k")
-    #expect(ring.position.gaps == gaps &+ 1)
+    #expect(ring.load(ChangeRing.Place.gaps) == gaps &+ 1)
     watcher.kill()
   }
 

@@ -45,7 +45,7 @@ import Testing
     // Once a store has had a watch, its writers check for watches. The watch of the next line ends immediately.
     _ = store.changes()
     var changes: Changes?
-    let gaps = store.engine.changes.ring.position.gaps
+    let gaps = store.engine.changes.ring.load(ChangeRing.Place.gaps)
     try store.write { batch in
       try batch.set("v", for: "k", in: notes)
       changes = store.changes()
@@ -53,14 +53,14 @@ import Testing
       #expect(try notes.text("k") == nil)
     }
     var watch = try #require(changes).makeAsyncIterator()
-    #expect(store.engine.changes.ring.position.gaps == gaps + 1)
+    #expect(store.engine.changes.ring.load(ChangeRing.Place.gaps) == gaps + 1)
     #expect(await watch.next()?.kind == .missed(nil))
     try await notes.remove("k")
     #expect(await watch.next()?.kind == .removed(.removed))
     // A watch that begins during a write without changes misses nothing, so the number of gaps stays the same.
     changes = nil
     try store.write { _ in changes = store.changes() }
-    #expect(store.engine.changes.ring.position.gaps == gaps + 1)
+    #expect(store.engine.changes.ring.load(ChangeRing.Place.gaps) == gaps + 1)
   }
 
   @Test func `if no writer comes, watchers publish what was committed`() async throws {

@@ -32,10 +32,11 @@ final class ChangeFeed: Sendable {
 
   /// The facts at which a subscription looks. If no fact changes, the subscription has nothing to report.
   struct Sight: Equatable {
-    var position: ChangeRing.Position
-    var leaseExpirations: Int
-    var health: StoreHealth
-    var isClosed: Bool
+    var gaps: UInt64 = 0
+    var head: UInt64 = 0
+    var leaseExpirations = 0
+    var health = StoreHealth.healthy
+    var isClosed = false
   }
 
   init(
@@ -102,14 +103,14 @@ final class ChangeFeed: Sendable {
   }
 
   /// Begins a subscription. Later batches publish their changes; a running batch records a gap. Nil if the mapping fails.
-  func enter() -> (position: ChangeRing.Position, leaseExpirations: Int)? {
+  func enter() -> Sight? {
     state.withLock { state in
       guard ring.open() else { return nil }
       state.subscriptions += 1
       hold(&state)
       if state.task == nil { state.task = polling() }
-      let begin = (ring.position, state.leaseExpirations)
-      // Before the position was read, a writer may have replaced the ring and lost the lease. So the lease is checked again.
+      let begin = sight(in: state)
+      // Before the head was read, a writer may have replaced the ring and lost the lease. So the lease is checked again.
       hold(&state)
       return begin
     }
@@ -155,12 +156,14 @@ final class ChangeFeed: Sendable {
     state.withLock { if $0.healthCheckedAt == now { $0.health = found } }
   }
 
-  var sight: Sight {
-    state.withLock { state in
-      Sight(
-        position: ring.position, leaseExpirations: state.leaseExpirations, health: state.health,
-        isClosed: state.isClosed)
-    }
+  var sight: Sight { state.withLock { sight(in: $0) } }
+
+  private func sight(in state: State) -> Sight {
+    // The gaps are read before the head. So a gap that appears between the two reads is found later, and is not lost.
+    let gaps = ring.load(ChangeRing.Place.gaps)
+    return Sight(
+      gaps: gaps, head: ring.head, leaseExpirations: state.leaseExpirations, health: state.health,
+      isClosed: state.isClosed)
   }
 
   /// The shortest and longest time between two polls, so that changes of other processes arrive within 50 ms.

@@ -82,17 +82,6 @@ struct ChangeRing {
 
   var newestCommit: UInt64 { environment.lastTransaction }
 
-  struct Position: Equatable {
-    var gaps: UInt64
-    var head: UInt64
-  }
-
-  var position: Position {
-    // The gaps are read before the head. So a gap that appears between the two reads is found later, and is not lost.
-    let gaps = load(Place.gaps)
-    return Position(gaps: gaps, head: head)
-  }
-
   var head: UInt64 { load(Place.head) }
 
   func load(_ place: Int) -> UInt64 {

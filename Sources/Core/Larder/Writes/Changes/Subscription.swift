@@ -8,8 +8,8 @@ final class Subscription: Sendable {
   private let state: Mutex<State>
 
   private struct State {
-    var position = ChangeRing.Position(gaps: 0, head: 0)
-    var leaseExpirations = 0
+    /// The sight up to which changes were delivered. Its health is not used.
+    var seen = ChangeFeed.Sight()
     var health = StoreHealth.healthy
     var failure: LarderError?
     var isOver = false
@@ -20,8 +20,7 @@ final class Subscription: Sendable {
     filter = namespace.map { Array($0.utf8) }
     var state = State()
     do throws(LarderError) {
-      (state.position, state.leaseExpirations) = try store.engine.beginSubscription(
-        mayWrite: !store.isReadOnly)
+      state.seen = try store.engine.beginSubscription(mayWrite: !store.isReadOnly)
     } catch { state.failure = error }
     self.state = Mutex(state)
   }
@@ -63,7 +62,7 @@ final class Subscription: Sendable {
 
   private func look() -> Look {
     state.withLock { state in
-      // Looks inside the lock, because another loop may look at a newer sight and move the position.
+      // Looks inside the lock, because another loop may look at a newer sight and move the seen head.
       let sight = engine.changes.sight
       if state.isOver { return .over }
       if let failure = state.failure {
@@ -71,23 +70,22 @@ final class Subscription: Sendable {
         return .change(Change(.ended(failure)))
       }
       if sight.isClosed { return .over }
-      let (ring, position) = (engine.changes.ring, sight.position)
-      if sight.leaseExpirations != state.leaseExpirations || position.gaps != state.position.gaps
-        || position.head < state.position.head
+      let ring = engine.changes.ring
+      if sight.leaseExpirations != state.seen.leaseExpirations || sight.gaps != state.seen.gaps
+        || sight.head < state.seen.head
       {
         // The subscription continues here: after `missed` the subscriber reads the store again and sees all earlier changes.
-        state.leaseExpirations = sight.leaseExpirations
-        state.position = position
+        state.seen = sight
         return .change(Change(.missed(nil)))
       }
-      while case let index = state.position.head, index < position.head {
-        guard position.head - index <= UInt64(ring.slots), let record = ring.read(index) else {
+      while case let index = state.seen.head, index < sight.head {
+        guard sight.head - index <= UInt64(ring.slots), let record = ring.read(index) else {
           // The skipped changes are already overwritten, or will be soon, so the subscription continues at the head.
           let head = ring.head
-          state.position.head = head
+          state.seen.head = head
           return .change(Change(.missed(Int(clamping: head >= index ? head - index : 0))))
         }
-        state.position.head += 1
+        state.seen.head += 1
         if filter.map({ record.concerns($0) }) ?? true { return .change(record.change) }
       }
       if sight.health != state.health {
@@ -101,9 +99,7 @@ final class Subscription: Sendable {
 
 extension StoreEngine {
   /// Begins a subscription. The first subscription of a store makes one commit, after which all writers look for subscriptions.
-  fileprivate func beginSubscription(
-    mayWrite: Bool
-  ) throws(LarderError) -> (position: ChangeRing.Position, leaseExpirations: Int) {
+  fileprivate func beginSubscription(mayWrite: Bool) throws(LarderError) -> ChangeFeed.Sight {
     let isKnown = try typed { try environment.beginRead().state(seal)?.watched != 0 }
     if !isKnown {
       guard mayWrite else {
