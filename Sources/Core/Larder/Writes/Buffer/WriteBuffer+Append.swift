@@ -104,8 +104,7 @@ extension WriteBuffer {
 
   /// Makes a change under the lock, if the former entry is still the newest entry of its key.
   private func change<Result>(
-    _ key: Span<UInt8>, in namespace: KnownNamespace, over former: Former,
-    _ isWatched: () -> Bool,
+    _ key: Span<UInt8>, in namespace: KnownNamespace, over former: Former, _ isWatched: () -> Bool,
     _ body: (inout BufferedNamespace, BufferState, borrowing SharedTable.View) -> Answer<Result>
   ) -> Answer<Result> {
     let table = table

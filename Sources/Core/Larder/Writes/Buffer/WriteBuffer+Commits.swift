@@ -32,8 +32,7 @@ extension WriteBuffer {
   }
 
   private func lock<Result>(
-    waitingAtMost timeout: Duration,
-    _ body: (borrowing SharedTable.View, BufferState) -> Result
+    waitingAtMost timeout: Duration, _ body: (borrowing SharedTable.View, BufferState) -> Result
   ) throws(LMDBError) -> Result {
     let table = table
     let result = lock?.withLock(table.view, waitingAtMost: timeout) { view in
@@ -152,8 +151,7 @@ extension WriteBuffer {
   }
 
   private func save(
-    _ terms: BufferTerms, less charge: BufferCharge, pages: Int,
-    _ view: borrowing SharedTable.View
+    _ terms: BufferTerms, less charge: BufferCharge, pages: Int, _ view: borrowing SharedTable.View
   ) {
     view.store(terms.metadata, wide: BufferLayout.Place.metadata)
     terms.room.less(charge).save(at: BufferLayout.Place.room, view)

@@ -109,9 +109,7 @@ extension EntryReader {
         case let id = try identify(handle, in: transaction), id != .store
       {
         let keyHash = Checksum.keyHash(of: key, in: id)
-        if let found = buffer.find(
-          key, in: id, keyHash: keyHash, state, besides: transaction.id)
-        {
+        if let found = buffer.find(key, in: id, keyHash: keyHash, state, besides: transaction.id) {
           buffer.lay(found, on: &transaction)
         }
       }

@@ -31,9 +31,7 @@ extension WriteBuffer {
         return
       }
       try FileStatus.remove(path(in: environment))
-    } catch {
-      return
-    }
+    } catch { return }
     guard bytes > 0, let count else { return }
     let newest = environment.lastTransaction
     table.open(making: count) { view in

@@ -126,8 +126,7 @@ extension WriteBuffer {
   ) throws(Failure) -> Result? {
     let table = table
     let view = table.view
-    guard
-      let record = BufferRecord(at: offset, before: log.end, of: log.generation, view, layout),
+    guard let record = BufferRecord(at: offset, before: log.end, of: log.generation, view, layout),
       record.isSealed(at: offset, of: log.generation, view, layout)
     else { return nil }
     let start = layout.log(of: log.generation) + offset

@@ -71,7 +71,5 @@ struct GhostSlot: Equatable {
   var frequency: UInt32 { bits & 15 }
 
   /// The number of stamps between the eviction and `now`, modulo ``stamps``; ``stamps`` for an empty slot.
-  func age(at now: UInt64) -> UInt64 {
-    self == .empty ? Self.stamps : (now &- stamp) % Self.stamps
-  }
+  func age(at now: UInt64) -> UInt64 { self == .empty ? Self.stamps : (now &- stamp) % Self.stamps }
 }

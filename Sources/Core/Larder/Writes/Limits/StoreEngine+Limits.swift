@@ -52,8 +52,7 @@ extension StoreEngine {
 
 extension WriteSession {
   mutating func changeRules(
-    of name: String, mayBeAbsent: Bool, most: Int,
-    _ change: (inout NamespaceRecord.RuleSet) -> Void
+    of name: String, mayBeAbsent: Bool, most: Int, _ change: (inout NamespaceRecord.RuleSet) -> Void
   ) throws(LarderError) -> LimitProgress {
     let found = try namespace(name)?.record
     if found == nil, !mayBeAbsent { throw NamespaceName.absent(name) }

@@ -106,8 +106,7 @@ extension EntryReader {
     guard header.flags.contains(.tagged) else { return false }
     do throws(LMDBError) {
       let tombstones = try self.tombstones.all(in: transaction, seal)
-      guard !tombstones.isEmpty,
-        let tags = EntryFields(record.extracting(header.fieldsRange))?.tags
+      guard !tombstones.isEmpty, let tags = EntryFields(record.extracting(header.fieldsRange))?.tags
       else { return false }
       return tombstones.contains { $0.hides(id, version: header.version, tags: tags) }
     } catch { throw environment.larderError(error) }

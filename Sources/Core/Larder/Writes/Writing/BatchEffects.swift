@@ -45,9 +45,7 @@ extension WriteSession {
       // An entry with a version from `next` on is only in the write buffer, so a later commit removes the entry.
       if next > 1, version >= next {
         engine.leftovers.expirations.queue.requeue([(entryKey, version)])
-      } else if case .entry(let entry) = try contents(of: entryKey),
-        state(of: entry) == .expired
-      {
+      } else if case .entry(let entry) = try contents(of: entryKey), state(of: entry) == .expired {
         try remove(entry, reason: .expired)
       }
     }

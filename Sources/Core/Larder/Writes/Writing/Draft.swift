@@ -16,8 +16,7 @@ struct Draft: ~Escapable {
   @_lifetime(copy key, copy value)
   init(
     _ value: Span<UInt8>, for key: Span<UInt8>, at entryKey: [UInt8], _ header: EntryHeader,
-    _ fields: EntryFields, encoded encodedFields: [UInt8],
-    keepingValueOf former: StoredEntry? = nil
+    _ fields: EntryFields, encoded encodedFields: [UInt8], keepingValueOf former: StoredEntry? = nil
   ) {
     self.entryKey = entryKey
     self.key = key

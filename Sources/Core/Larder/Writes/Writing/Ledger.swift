@@ -134,7 +134,5 @@ final class CommittedLedger: Sendable {
   }
 
   /// Called before the commit. If the commit fails, the serial number does not match later, so nobody uses the counters.
-  func keep(_ next: Ledger, ofWrite serial: UInt64) {
-    latest.withLock { $0 = (serial, next) }
-  }
+  func keep(_ next: Ledger, ofWrite serial: UInt64) { latest.withLock { $0 = (serial, next) } }
 }

@@ -89,9 +89,7 @@ extension StoreEngine {
         try member.checkCancellation()
       }
       member.finish(nil)
-    } catch {
-      member.finish((error as? LMDBError).map(self.error) ?? error)
-    }
+    } catch { member.finish((error as? LMDBError).map(self.error) ?? error) }
   }
 }
 

@@ -21,8 +21,7 @@ extension WriteBatch {
 
   /// The fresh value under `key`; nil if there is none. If the entry has a time to idle, this read counts as an access.
   mutating func value(for key: Span<UInt8>, in namespace: String) throws(LarderError) -> [UInt8]? {
-    guard let entry = try session.living(key, in: namespace),
-      session.state(of: entry) == .fresh,
+    guard let entry = try session.living(key, in: namespace), session.state(of: entry) == .fresh,
       let value = try session.value(of: entry)
     else { return nil }
     try session.extend(entry, accessedAt: session.now.milliseconds)
@@ -119,8 +118,7 @@ extension WriteBatch {
       guard let entry = try session.living(key, in: namespace.name) else { return false }
       try countChange(ofBytes: entry.recordCount + (metadata?.count ?? 0))
       let context = TransformContext(
-        key.copied, in: entry.id, version: entry.header.version,
-        reader: session.engine.reader)
+        key.copied, in: entry.id, version: entry.header.version, reader: session.engine.reader)
       let transforms = session.engine.transforms
       var fields = try transforms.changeable(entry.fields, of: context)
       fields[.metadata] = metadata

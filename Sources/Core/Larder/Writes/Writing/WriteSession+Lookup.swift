@@ -23,8 +23,7 @@ extension WriteSession {
   }
 
   private mutating func isIndexed(_ entry: StoredEntry) throws(LarderError) -> Bool {
-    guard entry.keyHash != nil,
-      entry.fields.tags.allSatisfy({ $0.count <= IndexKey.longestTag }),
+    guard entry.keyHash != nil, entry.fields.tags.allSatisfy({ $0.count <= IndexKey.longestTag }),
       entry.header.sequence != 0 || entry.header.flags.contains(.pinned)
     else { return false }
     try flushDeadlines()

@@ -63,8 +63,7 @@ extension WriteSession {
       next = raw + 1
     }
     throw LarderError(
-      .overLimit, "\(engine.environment.path) has no namespace id left",
-      hint: "remove namespaces")
+      .overLimit, "\(engine.environment.path) has no namespace id left", hint: "remove namespaces")
   }
 
   mutating func namespaceNames() throws(LarderError) -> [String] {

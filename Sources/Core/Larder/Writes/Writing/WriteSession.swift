@@ -181,9 +181,7 @@ struct WriteSession: ~Copyable {
   /// Whether a purge may trust the wall clock: the clock is plausible, or was first found not plausible at least a minute ago.
   mutating func recordPurgeTime() -> Bool {
     let since = Int64(clamping: ledger.store.suspectSince) - 1
-    if isClockPlausible
-      || since >= 0 && monotonic >= since && monotonic - since >= Self.doubtTime
-    {
+    if isClockPlausible || since >= 0 && monotonic >= since && monotonic - since >= Self.doubtTime {
       ledger.recordTime(now)
       return true
     }
