@@ -87,8 +87,7 @@ extension WriteBuffer {
       // Some entries have owners. Only a transaction can also remove the dependents of this entry, so the append is refused.
       if view.wide(BufferLayout.Place.dependents) != 0 { return .refused }
       let record = former.record(key.count, in: namespace.id, entryCount: 0)
-      let charge = former.charge(replacedBy: nil)
-      guard let costs = costs(of: record, charge, slot, state, view),
+      guard let costs = costs(of: record, former.charge(replacedBy: nil), slot, state, view),
         // No transaction numbers removals now: transactions do so only while no process appends, or if entries have owners.
         let number = removals.begin()
       else { return .refused }

@@ -140,7 +140,6 @@ extension WriteSession {
     else { return 0 }
     guard hasPages(forCopyOf: entry) else { return nil }
     budget.disk?.spend(pages: 0, stored: min(entry.recordCount, engine.pageSize))
-    let moment = min(use.moment, now.milliseconds)
-    return try extend(entry, accessedAt: moment) ? entry.recordCount : 0
+    return try extend(entry, accessedAt: min(use.moment, now.milliseconds)) ? entry.recordCount : 0
   }
 }

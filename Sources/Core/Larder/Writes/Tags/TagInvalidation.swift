@@ -131,8 +131,7 @@ extension WriteSession {
 
   mutating func resumeFirstInvalidation(limit: Int) throws(LarderError) {
     guard state.tombstones > 0 else { return }
-    let found = try transaction.keys(in: .main, from: MetadataKey.tombstones, limit: 1)
-    if let first = found.first {
+    if let first = try transaction.keys(in: .main, from: MetadataKey.tombstones, limit: 1).first {
       _ = try resumeInvalidation(first, limit: limit)
     } else {
       // The record of the tombstone is lost. The new tombstone hides all tagged entries, because nobody knows the tags.

@@ -22,9 +22,8 @@ extension Tombstone {
   init?(_ record: Span<UInt8>, at key: Span<UInt8>, seal: RecordSeal) {
     guard let bytes = seal.open(record, seed: seal.seed(for: key)), bytes.count >= 8
     else { return nil }
-    let tagCount = Int(bytes.halfWord(at: 0))
+    let start = 8 + Int(bytes.halfWord(at: 0))
     let count = Int(bytes.halfWord(at: 4))
-    let start = 8 + tagCount
     guard start + 12 * count <= bytes.count else { return nil }
     tags = bytes.extracting(8..<start).copied.split(separator: 0).map(Array.init)
     horizon = [:]

@@ -46,9 +46,8 @@ public struct WriteBatch: ~Copyable {
     _ value: [UInt8], for key: some StoreKey, in namespace: Store.Namespace,
     expires: Expiration? = nil, _ attributes: EntryAttributes = EntryAttributes()
   ) throws(LarderError) {
-    let attributes = attributes.expiring(expires)
     _ = try key.withKeyBytes { key throws(LarderError) in
-      try put(value.span, for: key, in: namespace.name, attributes: attributes)
+      try put(value.span, for: key, in: namespace.name, attributes: attributes.expiring(expires))
     }
   }
 

@@ -26,8 +26,7 @@ extension WriteSession {
   mutating func namespaceOrNew(_ name: String) throws(LarderError) -> KnownNamespace {
     if let namespace = try namespace(name) { return namespace }
     try NamespaceName.validate(name)
-    let id = try newID()
-    return try store(NamespaceRecord(id: id, created: now.milliseconds), named: name)
+    return try store(NamespaceRecord(id: newID(), created: now.milliseconds), named: name)
   }
 
   @discardableResult
