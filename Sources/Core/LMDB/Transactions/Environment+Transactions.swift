@@ -106,19 +106,12 @@ extension Environment {
     waitingAtMost bound: Duration? = nil, ended: (UInt64) -> Bool = { _ in false },
     _ body: (inout WriteTransaction) throws -> Result
   ) throws -> Result {
+    let lockTimeout = bound ?? handle.lockTimeout
     try handle.enterWriter(waitingAtMost: bound)
     defer {
-      checkpoints?.makeWithoutTimer(lockTimeout: bound ?? handle.lockTimeout)
+      checkpoints?.makeWithoutTimer(lockTimeout: lockTimeout)
       handle.writer.leave()
     }
-    return try writeLocked(lockTimeout: bound ?? handle.lockTimeout, ended, body)
-  }
-
-  /// Runs the write. The caller owns the writer lock.
-  private func writeLocked<Result>(
-    lockTimeout: Duration, _ ended: (UInt64) -> Bool,
-    _ body: (inout WriteTransaction) throws -> Result
-  ) throws -> Result {
     if !handle.isOpen { throw handle.phaseError }
     if writeGuard.damage != nil { throw LMDBError.damagedPage }
     try mapSize.prepare()
