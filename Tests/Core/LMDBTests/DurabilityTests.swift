@@ -169,7 +169,7 @@ import Testing
     #expect(try other.take())
     #expect(failure { try environment.sync() } == .checkpointBusy)
     other.release()
-    let (file, last) = (try #require(environment.recovery), environment.lastTransaction)
+    let (file, last) = (try #require(environment.recovery).file, environment.lastTransaction)
     #expect(try eventually { try file.readSynced()?.recoveryPoint?.transaction == last })
     environment.close()
   }

@@ -56,15 +56,10 @@ extension Checkpoints {
   /// Makes the newest commit durable if no checkpoint covers it. Called in the last process that has the store open.
   func saveNewest() throws(LMDBError) {
     let newest = handle.data.image(of: handle.data.lastTransaction)
-    if let known = try file.readSynced(), !known.isFailed, known.recoveryPoint == newest { return }
-    try sync(newest)
-  }
-
-  private func sync(_ point: MetaImage) throws(LMDBError) {
-    try handle.sync(
-      file,
-      recording: RecoveryRecord(
-        level: .checkpointed, boot: boot, data: handle.data.stamp, recoveryPoint: point))
+    if let known = try recovery.file.readSynced(), !known.isFailed, known.recoveryPoint == newest {
+      return
+    }
+    try recovery.sync(at: .checkpointed, point: newest)
   }
 
   private struct Checkpoint {
@@ -119,7 +114,7 @@ extension Checkpoints {
         defer { handle.locks.checkpoint.release() }
         if try !isCovered(checkpoint) {
           if handle.locks.checkpoint.isDeleted { throw LMDBError.replaced }
-          try sync(checkpoint.recoveryPoint)
+          try recovery.sync(at: .checkpointed, point: checkpoint.recoveryPoint)
         }
       }
     } catch {
@@ -149,8 +144,8 @@ extension Checkpoints {
 
   /// Whether the recovery point on the disk is not older than the commit of `checkpoint`. If so, the pin protects both commits.
   private func isCovered(_ checkpoint: Checkpoint) throws(LMDBError) -> Bool {
-    guard let known = try file.readSynced(), known.boot == boot, known.data == handle.data.stamp,
-      let point = known.recoveryPoint
+    guard let known = try recovery.file.readSynced(), known.boot == recovery.boot,
+      known.data == handle.data.stamp, let point = known.recoveryPoint
     else { return false }
     // The point of a former data file may be another commit of the same number, or a commit that this file does not have yet.
     return point == checkpoint.recoveryPoint

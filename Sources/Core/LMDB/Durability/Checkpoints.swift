@@ -7,8 +7,7 @@ import Synchronization
 final class Checkpoints: Sendable {
   let handle: EnvironmentHandle
   let files: OpenFiles
-  let file: RecoveryFile
-  let boot: BootIdentity
+  let recovery: Recovery
   let writeGuard: WriteGuard
   /// Nil if the system allowed no further thread for the timer.
   let timer: TimerThread?
@@ -38,13 +37,12 @@ final class Checkpoints: Sendable {
   }
 
   init(
-    _ file: RecoveryFile, _ boot: BootIdentity, of handle: EnvironmentHandle, files: OpenFiles,
-    writeGuard: WriteGuard, timer: TimerThread?, interval: Duration
+    _ recovery: Recovery, files: OpenFiles, writeGuard: WriteGuard, timer: TimerThread?,
+    interval: Duration
   ) {
-    self.handle = handle
+    handle = recovery.handle
     self.files = files
-    self.file = file
-    self.boot = boot
+    self.recovery = recovery
     self.writeGuard = writeGuard
     self.timer = timer
     self.interval = max(1, interval.waitMilliseconds)
@@ -104,7 +102,7 @@ final class Checkpoints: Sendable {
   /// Called at opening. Schedules a checkpoint, as for new commits, if a killed process has left commits without a checkpoint.
   func noteFormerCommits() {
     // An error is ignored here: the checkpoint gets the same error, and then the next write throws that error.
-    if let known = try? file.readSynced(), known.boot == boot,
+    if let known = try? recovery.file.readSynced(), known.boot == recovery.boot,
       known.recoveryPoint?.transaction == handle.data.lastTransaction
     {
       return

@@ -26,61 +26,68 @@ extension Environment {
   /// The reason why a sync of the data file has failed, in any process. Nil if no sync has failed.
   var syncFailure: LMDBError? {
     do throws(LMDBError) {
-      guard let record = try recovery?.read(), record.failure != 0 else { return nil }
+      guard let record = try recovery?.file.read(), record.failure != 0 else { return nil }
       return LMDBError(code: record.failure)
     } catch { return error }
   }
+}
 
-  /// The file `recovery`, and the boot of the machine at the opening. Both are nil at the levels without this file.
-  var recovery: RecoveryFile? { checkpoints?.file ?? scratch?.file }
-  var knownBoot: BootIdentity? { checkpoints?.boot ?? scratch?.boot }
+/// The file `recovery` of an open environment, and the boot of the machine at the opening.
+struct Recovery: Sendable {
+  let handle: EnvironmentHandle
+  let file: RecoveryFile
+  let boot: BootIdentity
+
+  /// Syncs the data file, and then writes a record to `recovery`. If a sync of any process fails, this process stops using the
+  /// environment, because pages that it reads may be lost.
+  func sync(
+    at level: DurabilityLevel, isDirty: Bool = false, point: MetaImage? = nil
+  ) throws(LMDBError) {
+    let record = RecoveryRecord(
+      level: level, boot: boot, isDirty: isDirty, data: handle.data.stamp, recoveryPoint: point)
+    do throws(LMDBError) { try unsafe file.syncData(of: handle.pointer) } catch {
+      handle.noteSyncFailure()
+      throw error
+    }
+    try file.replace(record)
+  }
 }
 
 /// The record in the file `recovery` at the level scratch: whether a power failure makes the data file worthless.
 final class ScratchMark: Sendable {
-  let file: RecoveryFile
-  let boot: BootIdentity
-  private let handle: EnvironmentHandle
+  private let recovery: Recovery
   /// The result of ``RecoveryFile/changes()`` when this process last saw the environment marked as dirty.
   private let markedAt = Mutex<UInt64?>(nil)
 
-  init(file: RecoveryFile, boot: BootIdentity, handle: EnvironmentHandle) {
-    self.file = file
-    self.boot = boot
-    self.handle = handle
-  }
+  init(_ recovery: Recovery) { self.recovery = recovery }
 
   /// Marks the environment as dirty before the first change after a sync or a close. The caller holds `lock.write`.
   func markDirty() throws(LMDBError) {
-    let changes = try file.changes()
+    let changes = try recovery.file.changes()
     if markedAt.withLock({ $0 == changes }) { return }
-    let (known, data) = (try file.readSynced(), handle.data.stamp)
-    if known?.isDirty != true || known?.boot != boot || known?.data != data { try mark() }
-    let now = try file.changes()
+    let (known, data) = (try recovery.file.readSynced(), recovery.handle.data.stamp)
+    if known?.isDirty != true || known?.boot != recovery.boot || known?.data != data { try mark() }
+    let now = try recovery.file.changes()
     markedAt.withLock { $0 = now }
   }
 
   /// First gives the synced data file a new stamp. Otherwise a recovery would also empty a restored earlier copy of the file.
   private func mark() throws(LMDBError) {
-    do throws(LMDBError) { try file.checkSynced() } catch {
+    let handle = recovery.handle
+    do throws(LMDBError) { try recovery.file.checkSynced() } catch {
       handle.noteSyncFailure()
       throw error
     }
     try handle.write(handle.data.stamp.renewed)
-    try sync(isDirty: true)
+    try recovery.sync(at: .scratch, isDirty: true)
   }
 
   /// Whether commits may have been made after the last sync. True if the record cannot be read.
   var isDirty: Bool {
-    (try? file.readSynced()).map { $0.isDirty || $0.data != handle.data.stamp } ?? true
+    (try? recovery.file.readSynced()).map { $0.isDirty || $0.data != recovery.handle.data.stamp }
+      ?? true
   }
 
   /// Syncs the file, except if the file is clean. The caller has `lock.write`, or no other process uses the file.
-  func flush() throws(LMDBError) { if isDirty { try sync(isDirty: false) } }
-
-  private func sync(isDirty: Bool) throws(LMDBError) {
-    let data = handle.data.stamp
-    let record = RecoveryRecord(level: .scratch, boot: boot, isDirty: isDirty, data: data)
-    try handle.sync(file, recording: record)
-  }
+  func flush() throws(LMDBError) { if isDirty { try recovery.sync(at: .scratch) } }
 }

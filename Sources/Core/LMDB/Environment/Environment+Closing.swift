@@ -57,7 +57,7 @@ extension Environment {
   private func flush() {
     do throws(LMDBError) {
       if !isReadOnly || writeGuard.ownCommit.id > 0 {
-        try recovery?.checkSynced()
+        try recovery?.file.checkSynced()
         try checkpoints?.makeForClosing()
       }
       isFlushed.store(true, ordering: .relaxed)
@@ -122,9 +122,8 @@ extension Environment {
       EnvironmentTable.forget(files.identity)
     }
     if durability == .temporary { return }
-    guard let recovery, let boot = knownBoot else { return try unsafe syncFile(of: handle.pointer) }
+    guard let recovery else { return try unsafe syncFile(of: handle.pointer) }
     // With this record a recovery has nothing to restore.
-    let record = RecoveryRecord(level: durability, boot: boot, data: handle.data.stamp)
-    try handle.sync(recovery, recording: record)
+    try recovery.sync(at: durability)
   }
 }

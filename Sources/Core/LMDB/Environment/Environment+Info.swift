@@ -48,7 +48,7 @@ extension Environment {
   package func fileProblem(needsWriting: Bool) -> OpenFiles.Problem? {
     if isBroken { return .unwritable(phaseError) }
     if needsWriting, damage != nil { return .unwritable(.damagedPage) }
-    return files.problem(needsWriting: needsWriting, recovery: recovery)
+    return files.problem(needsWriting: needsWriting, recovery: recovery?.file)
   }
 
   /// The first damage that a write of this process has found, or nil. After damage, the process refuses all writes.

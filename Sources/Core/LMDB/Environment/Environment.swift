@@ -10,6 +10,8 @@ package import Synchronization
   package let readerTable: ReaderTable
   let writeGuard: WriteGuard
   package let durability: DurabilityLevel
+  /// Nil at the levels without the file `recovery`.
+  let recovery: Recovery?
   let checkpoints: Checkpoints?
   let scratch: ScratchMark?
   let isReadOnly: Bool
@@ -37,14 +39,14 @@ package import Synchronization
     databases: [Database], level: DurabilityLevel, options: EnvironmentOptions
   ) throws(LMDBError) {
     files = try OpenFiles(paths, locks: locks)
-    let recovery =
-      try level.hasRecoveryFile
-      ? (
-        file: RecoveryFile(opening: paths.recovery, readOnly: !locks.isWritable),
-        boot: options.currentBoot
-      ) : nil
     handle = unsafe EnvironmentHandle(
       pointer, files: paths, locks: locks, data: data, options: options)
+    recovery =
+      try level.hasRecoveryFile
+      ? Recovery(
+        handle: handle,
+        file: RecoveryFile(opening: paths.recovery, readOnly: !locks.isWritable),
+        boot: options.currentBoot) : nil
     mapSize = unsafe MapSize(mappedSize(of: pointer), of: handle)
     self.databases = databases
     databaseNames = options.databases
@@ -61,17 +63,12 @@ package import Synchronization
     checkpoints =
       if level == .checkpointed, let recovery {
         Checkpoints(
-          recovery.file, recovery.boot, of: handle, files: files, writeGuard: writeGuard,
-          timer: timer, interval: options.checkpointInterval)
+          recovery, files: files, writeGuard: writeGuard, timer: timer,
+          interval: options.checkpointInterval)
       } else {
         nil
       }
-    scratch =
-      if level == .scratch, let recovery {
-        ScratchMark(file: recovery.file, boot: recovery.boot, handle: handle)
-      } else {
-        nil
-      }
+    scratch = if level == .scratch, let recovery { ScratchMark(recovery) } else { nil }
     target.environment.withLock { $0 = WeakAttachment(object: self) }
     _ = handle.change(ForkState.closed, to: ForkState.open)
   }

@@ -107,16 +107,6 @@ import Synchronization
     try FileDescriptor.write(stamp.encoded, at: place, to: descriptor)
   }
 
-  /// Syncs the data file, and then writes `record` to `recovery`. If a sync of any process fails, this process stops using the
-  /// environment, because pages that it reads may be lost.
-  func sync(_ recovery: RecoveryFile, recording record: RecoveryRecord) throws(LMDBError) {
-    do throws(LMDBError) { try unsafe recovery.syncData(of: pointer) } catch {
-      noteSyncFailure()
-      throw error
-    }
-    try recovery.replace(record)
-  }
-
   /// Notes that a sync failed, so that nothing counts as synced. Every later call throws, as after ``noteBroken()``.
   func noteSyncFailure() { _ = change(ForkState.open, to: ForkState.unsynced) }
 }

@@ -21,7 +21,7 @@ extension Environment {
         try writeCopy(to: data, at: level, shouldContinue)
         if level.hasRecoveryFile {
           let stamp = try DataStamp(of: data)
-          let boot = if let knownBoot { knownBoot } else { try BootIdentity.current() }
+          let boot = if let recovery { recovery.boot } else { try BootIdentity.current() }
           try RecoveryFile.create(
             unfinished.path + "/recovery", RecoveryRecord(level: level, boot: boot, data: stamp))
         }
@@ -75,7 +75,7 @@ extension Environment {
   private func writeCopy(
     to path: String, at level: DurabilityLevel, _ shouldContinue: Progress
   ) throws(LMDBError) {
-    try recovery?.checkSynced()
+    try recovery?.file.checkSynced()
     try FileStatus.remove(path)
     let snapshot = try beginRead()
     try copyRecords(of: snapshot, to: path, at: level, shouldContinue)
