@@ -4,8 +4,6 @@ import LarderSystem
 
 /// Writes a snapshot's records into a new data file without free pages.
 extension Environment {
-  private typealias Progress = (_ done: Int, _ all: Int) -> Bool
-
   /// Copies the current records, without free pages, to a new directory `path`. Others may read and write during this call.
   ///
   /// - Parameter shouldContinue: gets the numbers of copied and of all records. After false, throws ``LMDBError/stopped``.
@@ -73,7 +71,7 @@ extension Environment {
   }
 
   private func writeCopy(
-    to path: String, at level: DurabilityLevel, _ shouldContinue: Progress
+    to path: String, at level: DurabilityLevel, _ shouldContinue: (Int, Int) -> Bool
   ) throws(LMDBError) {
     try recovery?.file.checkSynced()
     try FileStatus.remove(path)
@@ -88,7 +86,7 @@ extension Environment {
 
   private func copyRecords(
     of snapshot: borrowing ReadTransaction, to path: String, at level: DurabilityLevel,
-    _ shouldContinue: Progress
+    _ shouldContinue: (Int, Int) -> Bool
   ) throws(LMDBError) {
     let (data, names) = (handle.data, databaseNames)
     // This size is enough even if the new pages are only half as full as the old pages. A large map takes only address space.
