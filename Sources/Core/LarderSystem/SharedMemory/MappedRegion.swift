@@ -17,21 +17,10 @@ public import Synchronization
   /// Set if another file has replaced this file but could not be mapped, so that this file stays in use.
   @usableFromInline let isDetached = Atomic(false)
 
-  private init(
-    start: UnsafeMutableRawPointer, length: Int, count: Int, isWritable: Bool, file: FileIdentity?
-  ) {
-    unsafe words = (start + Self.headerSize).assumingMemoryBound(to: UInt32.self)
-    self.length = length
-    self.count = count
-    self.isWritable = isWritable
-    self.file = file
-  }
-
   static func none() -> UnsafeMutablePointer<MappedRegion> {
     let header = UnsafeMutableRawPointer.allocate(byteCount: headerSize, alignment: 64)
     unsafe header.initializeMemory(as: UInt8.self, repeating: 0, count: headerSize)
-    return unsafe allocate(
-      MappedRegion(start: header, length: 0, count: 0, isWritable: false, file: nil))
+    return unsafe allocate(at: header)
   }
 
   /// Maps a file of `headerSize + 4 * count` bytes; nil if the system cannot map the file.
@@ -41,16 +30,19 @@ public import Synchronization
     let length = headerSize + 4 * count
     guard let start = unsafe larder_map(file.number, length, isWritable) else { return nil }
     return unsafe allocate(
-      MappedRegion(
-        start: start, length: length, count: count, isWritable: isWritable,
-        file: file.status.map { FileIdentity($0) }))
+      at: start, length: length, count: count, isWritable: isWritable,
+      file: file.status.map { FileIdentity($0) })
   }
 
-  private static func allocate(_ region: consuming MappedRegion)
-    -> UnsafeMutablePointer<MappedRegion>
-  {
+  private static func allocate(
+    at header: UnsafeMutableRawPointer, length: Int = 0, count: Int = 0, isWritable: Bool = false,
+    file: FileIdentity? = nil
+  ) -> UnsafeMutablePointer<MappedRegion> {
     let place = UnsafeMutablePointer<MappedRegion>.allocate(capacity: 1)
-    unsafe place.initialize(to: region)
+    unsafe place.initialize(
+      to: MappedRegion(
+        words: (header + headerSize).assumingMemoryBound(to: UInt32.self), length: length,
+        count: count, isWritable: isWritable, file: file))
     return unsafe place
   }
 
