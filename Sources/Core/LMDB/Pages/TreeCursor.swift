@@ -20,10 +20,7 @@ import LarderSystem
 
   mutating func seek(_ start: SearchKey) throws(LMDBError) -> Record? {
     forget()
-    if path.tree.isEmpty {
-      state = .afterLast
-      return nil
-    }
+    if path.tree.isEmpty { return nil }
     try unsafe path.seek(start, by: pages)
     guard let node = path.leaf.page.node(path.leaf.index) else { throw .damagedPage }
     state = .onRecord
@@ -50,10 +47,7 @@ import LarderSystem
 
   private mutating func end(atLast: Bool) throws(LMDBError) -> Record? {
     forget()
-    if path.tree.isEmpty {
-      state = atLast ? .beforeFirst : .afterLast
-      return nil
-    }
+    if path.tree.isEmpty { return nil }
     try path.seekEnd(atLast: atLast, by: pages)
     state = .onRecord
     return try record()
