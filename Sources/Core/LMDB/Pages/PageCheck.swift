@@ -18,8 +18,7 @@ struct PageCheck {
     }
     tiling.begin(from: page.upper, to: page.size)
     var areDistinct = true
-    var former = unsafe SearchKey(page.start, count: 0)
-    var hasFormer = false
+    var former: SearchKey?
     for index in 0..<page.count {
       guard let node = page.node(index), case let start = unsafe node.start - page.start,
         case let value = try isLeaf ? valueSize(of: node, index, on: number) : 0,
@@ -36,10 +35,9 @@ struct PageCheck {
       }
       let key = unsafe node.searched
       guard numberKeys ? node.keyCount == 8 : (1...511).contains(node.keyCount),
-        unsafe !hasFormer || former.isBefore(key, numberKeys: numberKeys)
+        unsafe former?.isBefore(key, numberKeys: numberKeys) != false
       else { throw PageDamage(page: number, reason: "record \(index) is out of order") }
       unsafe former = key
-      hasFormer = true
     }
     try checkBounds(of: page, reference)
     guard areDistinct, tiling.isWhole else {
