@@ -102,7 +102,7 @@ protocol PageOpener {
       place.index += forward ? 1 : -1
       guard place.index >= 0, place.index < place.page.count else { continue }
       set(place, at: level)
-      try open(level + 1...bottom, by: opener) { page in forward ? 0 : page.count &- 1 }
+      try open(level + 1..<bottom + 1, by: opener) { page in forward ? 0 : page.count &- 1 }
       return true
     }
     return false
@@ -113,27 +113,23 @@ protocol PageOpener {
   private mutating func descend<Opener: PageOpener>(
     by opener: Opener, _ choose: (TreePage) -> Int
   ) throws(Opener.Failure) {
-    let bottom = tree.depth &- 1
-    guard isWhole else {
-      try open(0...bottom, by: opener, choose)
-      isWhole = true
-      return
-    }
+    let hasRoot = isWhole
     isWhole = false
-    var root = self[0]
-    root.index = choose(root.page)
-    if root.index < 0 { throw opener.failure(root.damage) }
-    set(root, at: 0)
-    if bottom > 0 { try open(1...bottom, by: opener, choose) }
+    if hasRoot {
+      var root = self[0]
+      root.index = choose(root.page)
+      if root.index < 0 { throw opener.failure(root.damage) }
+      set(root, at: 0)
+    }
+    try open((hasRoot ? 1 : 0)..<tree.depth, by: opener, choose)
     isWhole = true
   }
 
   @inline(__always)
   private mutating func open<Opener: PageOpener>(
-    _ levels: ClosedRange<Int>, by opener: Opener, _ choose: (TreePage) -> Int
+    _ levels: Range<Int>, by opener: Opener, _ choose: (TreePage) -> Int
   ) throws(Opener.Failure) {
-    var level = levels.lowerBound
-    while level <= levels.upperBound {
+    for level in levels {
       var reference = PageReference(to: tree)
       if level > 0 {
         let above = self[level &- 1]
@@ -144,7 +140,6 @@ protocol PageOpener {
       let place = Level(reference: reference, page: page, index: choose(page))
       if place.index < 0 { throw opener.failure(place.damage) }
       set(place, at: level)
-      level &+= 1
     }
   }
 }
