@@ -29,7 +29,8 @@ import Synchronization
 
   package var isMine: Bool { owner.load(ordering: .relaxed) == threadIdentity }
 
-  package func enter() { _ = enter(lockTimeout: nil) }
+  /// Waits for the lock without a limit.
+  package func enter() { while !enter(lockTimeout: .seconds(1 << 30)) {} }
 
   /// Takes the lock if it is free and no thread waits. Returns whether the calling thread now owns the lock.
   package func tryEnter() -> Bool { !isMine && enter(lockTimeout: .zero) }
@@ -43,37 +44,33 @@ import Synchronization
     return "\(holder) has it, and \(threadDescription(of: threadIdentity)) waits for it"
   }
 
-  /// Waits for the lock, at most for `lockTimeout`; nil means no limit. Returns whether the calling thread now owns the lock.
+  /// Waits for the lock, at most for `lockTimeout`. Returns whether the calling thread now owns the lock.
   ///
   /// - Parameter perOwner: if true, the time begins again with each new owner. So the result is false only if one owner keeps
   ///   the lock for the whole time. That owner may be waiting for the calling thread.
-  package func enter(lockTimeout: Duration?, perOwner: Bool = false) -> Bool {
+  package func enter(lockTimeout: Duration, perOwner: Bool = false) -> Bool {
     precondition(!isMine, "the thread owns the lock already")
     unsafe pthread_mutex_lock(mutex)
     defer { unsafe pthread_mutex_unlock(mutex) }
     if isFree, waiting.isEmpty { return own() }
-    let most = lockTimeout?.waitMilliseconds
+    let most = lockTimeout.waitMilliseconds
     if most == 0 { return false }
     lastTicket += 1
     let ticket = lastTicket
     waiting.append(ticket)
-    var end = most.map { SystemTime.monotonicMilliseconds + $0 }
+    var end = SystemTime.monotonicMilliseconds + most
     var turn = turns
     while !isFree || waiting.first != ticket {
       if perOwner, turn != turns || isFree {
-        (turn, end) = (turns, most.map { SystemTime.monotonicMilliseconds + $0 })
+        (turn, end) = (turns, SystemTime.monotonicMilliseconds + most)
       }
-      if let end, SystemTime.monotonicMilliseconds >= end {
+      if SystemTime.monotonicMilliseconds >= end {
         waiting.removeAll { $0 == ticket }
         // The removed thread may have been the first, so the next thread in `waiting` must check whether it is the first now.
         unsafe pthread_cond_broadcast(condition)
         return false
       }
-      if let end {
-        _ = unsafe larder_cond_wait_until(condition, mutex, end)
-      } else {
-        unsafe pthread_cond_wait(condition, mutex)
-      }
+      unsafe larder_cond_wait_until(condition, mutex, end)
     }
     waiting.removeFirst()
     return own()
