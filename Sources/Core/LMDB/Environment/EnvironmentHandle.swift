@@ -101,10 +101,8 @@ import Synchronization
 
   /// Writes the stamp through LMDB's descriptor of the data file, so that an open store needs no further descriptor.
   func write(_ stamp: DataStamp) throws(LMDBError) {
-    var descriptor: Int32 = -1
-    try check(unsafe mdb_env_get_fd(pointer, &descriptor))
     let place = data.pageSize - DataStamp.size
-    try FileDescriptor.write(stamp.encoded, at: place, to: descriptor)
+    try unsafe FileDescriptor.write(stamp.encoded, at: place, to: dataDescriptor(of: pointer))
   }
 
   /// Notes that a sync failed, so that nothing counts as synced. Every later call throws, as after ``noteBroken()``.
@@ -126,10 +124,16 @@ func mappedSize(of handle: OpaquePointer) -> Int {
   return unsafe info.me_mapsize
 }
 
+/// LMDB's descriptor of the data file. LMDB only copies this number, so the call cannot fail.
+func dataDescriptor(of handle: OpaquePointer) -> Int32 {
+  var descriptor: Int32 = -1
+  unsafe mdb_env_get_fd(handle, &descriptor)
+  return descriptor
+}
+
 /// Syncs the file. `mdb_env_sync` is not used, because on macOS it leaves the pages in the cache of the disk.
 func syncFile(of handle: OpaquePointer) throws(LMDBError) {
-  var descriptor: Int32 = -1
-  try check(unsafe mdb_env_get_fd(handle, &descriptor))
+  let descriptor = unsafe dataDescriptor(of: handle)
   // If a signal interrupts a sync, nothing is lost, so `checkErrno` repeats the sync.
   try checkErrno { larder_sync(descriptor) }
 }

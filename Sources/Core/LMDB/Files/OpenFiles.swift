@@ -1,4 +1,3 @@
-import CLMDB
 import CLarderSystem
 package import LarderSystem
 package import Synchronization
@@ -36,9 +35,7 @@ package final class OpenFiles: Sendable {
   /// Throws if the open files are not at the path any more. Returns the size of the data file. The caller owns the writer lock.
   @discardableResult
   func check(_ handle: OpaquePointer) throws(LMDBError) -> Int {
-    var descriptor: Int32 = -1
-    unsafe mdb_env_get_fd(handle, &descriptor)
-    guard let data = FileStatus.of(descriptor), data.st_nlink == 1,
+    guard let data = unsafe FileStatus.of(dataDescriptor(of: handle)), data.st_nlink == 1,
       stamp.check(
         directoryChange, monotonic: SystemTime.coarseMonotonicMilliseconds,
         wall: SystemTime.coarseMilliseconds, { isAtPath })

@@ -30,9 +30,7 @@ extension Opening {
         unsafe mdb_env_set_mapsize(handle, MapSize.initial(options.mapSize, fileSize: size)))
       let flags = isWritable ? MDB_NOTLS : MDB_NOTLS | MDB_NOLOCK | MDB_RDONLY
       try check(unsafe mdb_env_open(handle, files.directory, UInt32(flags), 0o600))
-      var descriptor: Int32 = -1
-      try check(unsafe mdb_env_get_fd(handle, &descriptor))
-      guard larder_close_on_exec(descriptor) == 0 else { throw .last }
+      guard unsafe larder_close_on_exec(dataDescriptor(of: handle)) == 0 else { throw .last }
       if isWritable { _ = try locks.open.take(shared: true) }
       var statistics = MDB_stat()
       try check(unsafe mdb_env_stat(handle, &statistics))
