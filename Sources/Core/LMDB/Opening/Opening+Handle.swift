@@ -40,8 +40,7 @@ extension Opening {
       // The steps take or clear slots of LMDB's reader table, so this process holds `lock.readers` while the closure runs.
       let (databases, level) = try locks.readers.withLock(lockTimeout: options.lockTimeout) {
         () throws(LMDBError) in
-        var dead: Int32 = 0
-        try check(unsafe mdb_reader_check(handle, &dead))
+        try check(unsafe mdb_reader_check(handle, nil))
         let level = try unsafe checkPaths(handle, data)
         let databases = try unsafe Self.openDatabases(
           handle, names: options.databases, create: false)
