@@ -44,8 +44,7 @@ extension SharedTable {
 
   /// Whether the file belongs to another store or format. Throws if reading fails.
   package func isForeign() throws(SystemError) -> Bool {
-    let file = try FileDescriptor(
-      opening: path(format.file.rawValue), O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+    let file = try FileDescriptor(opening: path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
     guard let status = file.status else { throw .last }
     return try wordCount(in: file, status) == nil
   }
@@ -104,11 +103,11 @@ extension SharedTable {
   }
 
   /// Removes the file, so that other processes make a new file. Ignores an error: then no process can make a file there.
-  package func remove() { if ownsDirectory { unsafe unlink(path(format.file.rawValue)) } }
+  package func remove() { if ownsDirectory { unsafe unlink(path) } }
 
   /// False if the directory has another lock file than this process locks: then another store may have replaced the store.
   private var ownsDirectory: Bool {
-    let lock = path("lock.maps")
+    let lock = directory + "/lock.maps"
     return FileStatus.of(lock) == nil || replacing.isAt(lock)
   }
 
@@ -117,7 +116,7 @@ extension SharedTable {
 
   private func isInPlace(_ region: UnsafeMutablePointer<MappedRegion>) -> Bool {
     let file = unsafe region.pointee.file
-    return FileStatus.of(path(format.file.rawValue)).map { FileIdentity($0) } == file
+    return FileStatus.of(path).map { FileIdentity($0) } == file
   }
 
   /// Whether the current map belongs to the current file, and is writable if `writable` is set.
@@ -144,13 +143,13 @@ extension SharedTable {
       isWritable: region.pointee.isWritable)
   }
 
-  private func path(_ name: String) -> String { directory + "/" + name }
+  private var path: String { directory + "/" + format.file.rawValue }
 
   /// Maps the current file; nil if the file is not usable. Tolerates `tries` replacements of the file during the call.
   private func find(writable: Bool, tries: Int = 64) -> UnsafeMutablePointer<MappedRegion>? {
     do throws(SystemError) {
       let flags = (writable ? O_RDWR : O_RDONLY) | O_NOFOLLOW | O_NONBLOCK
-      let file = try FileDescriptor(opening: path(format.file.rawValue), flags)
+      let file = try FileDescriptor(opening: path, flags)
       guard let status = file.status else { return nil }
       if status.st_nlink == 0, tries > 0 {
         return unsafe find(writable: writable, tries: tries - 1)
@@ -175,8 +174,7 @@ extension SharedTable {
 
   /// The file that will be replaced, of any store or layout. Nil if its header does not have the mark of this kind of file.
   private func predecessor() -> FileDescriptor? {
-    let flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK
-    guard let file = try? FileDescriptor(opening: path(format.file.rawValue), flags),
+    guard let file = try? FileDescriptor(opening: path, O_RDWR | O_NOFOLLOW | O_NONBLOCK),
       let status = file.status, isOurs(status), status.st_size > MappedRegion.headerSize,
       (try? file.contents(at: 0, count: format.mark.count)) == format.mark
     else { return nil }
@@ -188,7 +186,7 @@ extension SharedTable {
     _ count: Int, filling fill: (borrowing View) -> Void
   ) throws(SystemError) -> UnsafeMutablePointer<MappedRegion> {
     guard ownsDirectory else { throw .replaced }
-    let unfinished = path(format.file.unfinished)
+    let unfinished = directory + "/" + format.file.unfinished
     do throws(SystemError) {
       try FileStatus.remove(unfinished)
       let file = try FileDescriptor(opening: unfinished, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW)
@@ -200,7 +198,7 @@ extension SharedTable {
       unsafe fill(Self.view(of: region))
       do throws(SystemError) {
         let before = predecessor()
-        try checkErrno { unsafe rename(unfinished, path(format.file.rawValue)) }
+        try checkErrno { unsafe rename(unfinished, path) }
         // Other processes use the old file until they see this mark or close the store.
         if let before {
           try before.write([UInt8](littleEndian: UInt64(1)), at: MappedRegion.supersededOffset)
