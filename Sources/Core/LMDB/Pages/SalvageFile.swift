@@ -85,15 +85,14 @@ package struct SalvageFile: ~Copyable {
     try walk.run(pages.main) { (record) throws(any Error) in
       if database == nil { try visit(record.keyBytes, record.valueBytes) }
     }
-    if let database {
-      if let tree = tree(named: database) {
-        try walk.run(tree) { (record) throws(any Error) in
-          try visit(record.keyBytes, record.valueBytes)
-        }
-      } else {
-        walk.damage.append(
-          PageDamage(page: pages.main.root, reason: "the record of database \(database)"))
+    guard let database else { return walk }
+    if let tree = tree(named: database) {
+      try walk.run(tree) { (record) throws(any Error) in
+        try visit(record.keyBytes, record.valueBytes)
       }
+    } else {
+      walk.damage.append(
+        PageDamage(page: pages.main.root, reason: "the record of database \(database)"))
     }
     return walk
   }
