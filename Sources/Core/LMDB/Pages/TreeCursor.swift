@@ -8,8 +8,8 @@ import LarderSystem
   let pages: PageReader
   private(set) var path: TreePath
   private var state = State.unset
-  private var key: UnsafeRawPointer?
-  private var keyCount = 0
+  /// The key of the record that was returned last; during a search, the requested key.
+  private var key: SearchKey?
 
   private enum State { case unset, onRecord, beforeFirst, afterLast }
 
@@ -24,13 +24,9 @@ import LarderSystem
     try unsafe path.seek(start, by: pages)
     guard let node = path.leaf.page.node(path.leaf.index) else { throw .damagedPage }
     state = .onRecord
-    if unsafe start.isBefore(node.key, count: node.keyCount)
-      || start.isSame(as: node.key, count: node.keyCount)
-    {
-      return try record()
-    }
+    if unsafe !node.searched.isBefore(start) { return try record() }
     // In a damaged page, a record before the requested key may follow. So the next record is compared with the requested key.
-    unsafe (key, keyCount) = (start.start, start.count)
+    unsafe key = start
     do throws(LMDBError) {
       if let found = try next() { return found }
     } catch {
@@ -78,15 +74,15 @@ import LarderSystem
   /// Moves to another record of the same leaf. The caller has already checked this record.
   @unsafe mutating func move(to index: Int, key: SearchKey) {
     path.leaf.index = index
-    unsafe (self.key, keyCount) = (key.start, key.count)
+    unsafe self.key = key
   }
 
   /// The record at the cursor's new position. If `after` is true, its key must be greater than the last key; if false, less.
   @inline(__always)
   private mutating func record(after: Bool? = nil) throws(LMDBError) -> Record {
     guard let node = path.leaf.page.node(path.leaf.index) else { throw .damagedPage }
+    let new = unsafe node.searched
     if let after, let former = unsafe key {
-      let (former, new) = unsafe (SearchKey(former, count: keyCount), node.searched)
       let isOrdered =
         unsafe after
         ? former.isBefore(new, numberKeys: pages.numberKeys)
@@ -94,7 +90,7 @@ import LarderSystem
       guard isOrdered else { throw .damagedPage }
     }
     guard let record = pages.table.record(of: node) else { throw .damagedPage }
-    unsafe (key, keyCount) = (node.key, node.keyCount)
+    unsafe key = new
     return record
   }
 
