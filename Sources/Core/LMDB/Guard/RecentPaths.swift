@@ -47,10 +47,8 @@ extension TreePath {
   @inline(__always)
   fileprivate func hasLeaf(for key: SearchKey) -> Bool {
     guard isWhole else { return false }
-    if let low = leaf.reference.low, unsafe key.isBefore(low.key, count: low.keyCount) {
-      return false
-    }
+    if let low = leaf.reference.low, unsafe key.isBefore(low.searched) { return false }
     guard let high = leaf.reference.high else { return true }
-    return unsafe key.isBefore(high.key, count: high.keyCount)
+    return unsafe key.isBefore(high.searched)
   }
 }

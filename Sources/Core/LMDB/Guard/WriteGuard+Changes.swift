@@ -75,9 +75,9 @@ extension WriteGuard {
     guard let index = try unsafe path(to: key, in: database) else { return nil }
     let leaf = recentPaths[index].leaf
     let parent = recentPaths[index].tree.depth > 1 ? recentPaths[index].branch.number : 0
-    guard let node = leaf.page.node(leaf.index),
-      unsafe key.isSame(as: node.key, count: node.keyCount)
-    else { return Place(path: index, leaf: leaf, parent: parent, size: 0) }
+    guard let node = leaf.page.node(leaf.index), unsafe key.isSame(as: node) else {
+      return Place(path: index, leaf: leaf, parent: parent, size: 0)
+    }
     try checkValue(of: node, at: leaf.index, in: leaf)
     let inline = node.flags & PageTable.bigValue != 0 ? 8 : node.valueCount
     return Place(

@@ -164,7 +164,7 @@ struct QuickCheck: PageOpener {
     // A damaged page may have its records in any order, so every record is compared instead of a binary search.
     for index in 0..<leaf.count {
       guard let node = leaf.node(index) else { continue }
-      if unsafe searched.isSame(as: node.key, count: node.keyCount) { return node }
+      if unsafe searched.isSame(as: node) { return node }
     }
     return nil
   }

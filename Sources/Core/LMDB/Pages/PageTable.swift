@@ -36,7 +36,7 @@
     guard let page = TreePage(number, isLeaf: true, in: self) else { return .damaged }
     let index = unsafe page.lastNotAfter(key)
     guard index >= 0, let node = page.node(index) else { return .damaged }
-    guard unsafe key.isSame(as: node.key, count: node.keyCount) else { return .absent }
+    guard unsafe key.isSame(as: node) else { return .absent }
     return value(of: node)
   }
 

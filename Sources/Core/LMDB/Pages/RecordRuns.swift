@@ -96,7 +96,7 @@ extension TreeCursor {
     while index < page.count, count < RecordRuns.longest,
       let node = page.node(index), node.flags == 0
     {
-      let key = unsafe SearchKey(node.key, count: node.keyCount, readable: 8)
+      let key = unsafe node.searched
       guard unsafe former.isBefore(key), let record = table.record(of: node) else { break }
       unsafe records[count] = record
       for line in 1...3 { unsafe larder_prefetch(node.start + 64 &* line) }

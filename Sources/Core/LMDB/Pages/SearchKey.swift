@@ -18,7 +18,7 @@ import CLarderSystem
   }
 
   @inline(__always)
-  static func leadingWords(
+  private static func leadingWords(
     _ start: UnsafeRawPointer, count: Int, readable: Int
   ) -> (first: UInt64, second: UInt64) {
     if count >= 16 {
@@ -59,19 +59,10 @@ import CLarderSystem
     if numberKeys {
       return unsafe count == 8 && other.count == 8 && first.byteSwapped < other.first.byteSwapped
     }
-    if unsafe first != other.first { return unsafe first < other.first }
-    if unsafe second != other.second { return unsafe second < other.second }
-    return unsafe compareRest(other.start, count: other.count) > 0
-  }
-
-  /// Whether this key comes before the key of `count` bytes at `other`. The 8 bytes before `other` may be read.
-  @inline(__always)
-  func isBefore(_ other: UnsafeRawPointer, count otherCount: Int) -> Bool {
-    let words = unsafe Self.leadingWords(other, count: otherCount, readable: 8)
-    if unsafe words.first == first, unsafe words.second == second {
-      return unsafe compareRest(other, count: otherCount) > 0
+    if unsafe other.first == first, unsafe other.second == second {
+      return unsafe compareRest(other.start, count: other.count) > 0
     }
-    return unsafe words.first > first || (words.first == first && words.second > second)
+    return unsafe other.first > first || (other.first == first && other.second > second)
   }
 
   /// Negative if `other` comes before this key, 0 if both are equal. The first 16 bytes of both keys must be equal.
@@ -82,12 +73,11 @@ import CLarderSystem
     return unsafe order == 0 ? otherCount &- count : Int(order)
   }
 
-  /// Whether this key equals the key of `count` bytes at `other`. The 8 bytes before `other` may be read.
   @inline(__always)
-  func isSame(as other: UnsafeRawPointer, count otherCount: Int) -> Bool {
-    if unsafe otherCount != count { return false }
-    let words = unsafe Self.leadingWords(other, count: otherCount, readable: 8)
-    if unsafe words.first != first || words.second != second { return false }
-    return unsafe otherCount <= 16 || compareRest(other, count: otherCount) == 0
+  func isSame(as node: TreePage.Node) -> Bool {
+    if unsafe node.keyCount != count { return false }
+    let other = unsafe node.searched
+    if unsafe other.first != first || other.second != second { return false }
+    return unsafe count <= 16 || compareRest(other.start, count: count) == 0
   }
 }

@@ -119,7 +119,7 @@ import CLarderSystem
     while left > 1 {
       let half = left &>> 1
       guard let node = node(base &+ half) else { return -1 }
-      base = unsafe key.isBefore(node.key, count: node.keyCount) ? base : base &+ half
+      base = unsafe key.isBefore(node.searched) ? base : base &+ half
       left &-= half
     }
     return base
@@ -129,13 +129,12 @@ import CLarderSystem
   /// the last record of ordered writes or removals, so the key is often there.
   @inline(__always)
   func lastNotAfter(_ key: SearchKey, from guess: Int) -> Int {
-    guard guess >= 0, guess < count, let node = node(guess),
-      unsafe !key.isBefore(node.key, count: node.keyCount)
+    guard guess >= 0, guess < count, let node = node(guess), unsafe !key.isBefore(node.searched)
     else { return unsafe lastNotAfter(key) }
     var index = guess
     while index &+ 1 < count, index &- guess < 2 {
       guard let next = self.node(index &+ 1) else { return -1 }
-      if unsafe key.isBefore(next.key, count: next.keyCount) { return index }
+      if unsafe key.isBefore(next.searched) { return index }
       index &+= 1
     }
     return index &+ 1 == count ? index : unsafe lastNotAfter(key)
