@@ -25,12 +25,9 @@ final class RecoveryFile: Sendable {
   /// Creates the file with all of its blocks and a first record. Replaces an existing file.
   static func create(_ path: String, _ record: RecoveryRecord) throws(LMDBError) {
     try FileStatus.remove(path)
-    let file = try FileDescriptor(opening: path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW)
-    try file.allocate(length)
-    try RecoveryFile(file).replace(record)
+    try FileDescriptor(opening: path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW).allocate(length)
+    try RecoveryFile(opening: path).replace(record)
   }
-
-  private init(_ file: consuming FileDescriptor) { self.file = file }
 
   func isAt(_ path: String) -> Bool { FileStatus.isFile(file.number, at: path) }
 
