@@ -106,18 +106,14 @@ import LarderSystem
     guard let writeGuard else { return }
     let (start, current, database) = unsafe (start, current, database)
     try writeGuard.checking { () throws(PageDamage) in
-      switch operation {
-      case MDB_FIRST: try writeGuard.willMove(toLast: false, in: database)
-      case MDB_LAST: try writeGuard.willMove(toLast: true, in: database)
-      default:
-        let from = unsafe operation == MDB_SET_RANGE ? start : current
-        guard let address = unsafe from.mv_data, unsafe from.mv_size > 0 else {
-          // LMDB's cursor is on no record, so LMDB would move to the first or last record. So the leaf of that record is checked.
-          return try writeGuard.willMove(toLast: operation == MDB_PREV, in: database)
-        }
-        let key = unsafe SearchKey(UnsafeRawPointer(address), count: from.mv_size)
-        try unsafe writeGuard.willMove(from: key, forward: operation != MDB_PREV, in: database)
+      let isBack = operation == MDB_PREV || operation == MDB_LAST
+      let from = unsafe operation == MDB_NEXT || operation == MDB_PREV ? current : start
+      guard let address = unsafe from.mv_data, unsafe from.mv_size > 0 else {
+        // LMDB moves to the first or last record, also if its cursor is on no record. So the leaf of that record is checked.
+        return try writeGuard.willMove(toLast: isBack, in: database)
       }
+      let key = unsafe SearchKey(UnsafeRawPointer(address), count: from.mv_size)
+      try unsafe writeGuard.willMove(from: key, forward: !isBack, in: database)
     }
   }
 
