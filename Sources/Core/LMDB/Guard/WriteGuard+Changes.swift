@@ -122,7 +122,7 @@ extension WriteGuard {
     of node: TreePage.Node, at index: Int, in leaf: TreePath.Level
   ) throws(PageDamage) {
     let table = pages.table
-    guard !table.value(of: node).isDamaged, let run = table.overflowRun(of: node, isFreeList: false)
+    guard !table.value(of: node).isDamaged, let run = table.overflowRun(of: node)
     else { throw PageDamage(page: leaf.number, reason: "the value of record \(index)") }
     if run.isEmpty { return }
     for page in run where try isFree(page) { throw PageDamage.usedAndFree(page) }

@@ -91,9 +91,7 @@ struct PageSet {
       guard let node = page.node(index) else { continue }
       if !isLeaf {
         insertPages(from: node.child, level: level + 1, of: tree, in: table)
-      } else if node.flags & PageTable.bigValue != 0,
-        let run = table.overflowRun(of: node, isFreeList: false)
-      {
+      } else if let run = table.overflowRun(of: node) {
         for page in run { _ = insert(page) }
       }
     }

@@ -66,40 +66,35 @@
     switch node.flags {
     case Self.database where count == Tree.size && count <= node.room:
       return unsafe PageLookup(start: node.value, count: count)
-    case Self.bigValue where node.room >= 8:
-      let first = unsafe node.value.loadUnaligned(as: UInt64.self)
-      guard overflowRun(from: first, holding: count) != nil else { return .damaged }
-      return unsafe PageLookup(start: address(of: first) + Self.headerSize, count: count)
+    case Self.bigValue:
+      guard let run = overflowRun(of: node, orLonger: true) else { return .damaged }
+      return unsafe PageLookup(start: address(of: run.lowerBound) + Self.headerSize, count: count)
     default: return .damaged
     }
-  }
-
-  /// The consecutive overflow pages of a value, of which `first` is the first. Nil if the header is damaged or pages are missing.
-  private func overflowRun(from first: UInt64, holding count: Int) -> Range<UInt64>? {
-    guard contains(first) else { return nil }
-    let start = unsafe address(of: first)
-    let word = unsafe start.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
-    let pages = word &>> 32
-    guard unsafe start.loadUnaligned(as: UInt64.self) == first,
-      word &>> 16 & 0xFFFF == TreePage.Flags.overflow, pages >= overflowPages(for: count),
-      pages <= end - first
-    else { return nil }
-    return first..<first + pages
   }
 
   func overflowPages(for count: Int) -> UInt64 {
     UInt64((Self.headerSize + count + pageSize - 1) >> shift)
   }
 
-  /// The overflow pages of a leaf's record. Empty if the value is in the leaf; nil if there is damage. LMDB frees as many pages
-  /// as the header states, so unneeded pages are damage, except in a list of free pages, which LMDB shortens in place.
-  func overflowRun(of node: TreePage.Node, isFreeList: Bool) -> Range<UInt64>? {
+  /// The consecutive overflow pages of a leaf's record. Empty if the value is in the leaf. Nil if the header of the first page is
+  /// damaged or pages are missing.
+  ///
+  /// - Parameter orLonger: whether there may be more pages than the value needs. LMDB frees as many pages as the header states,
+  ///   so unneeded pages are damage before a write, except in a list of free pages, which LMDB shortens in place.
+  func overflowRun(of node: TreePage.Node, orLonger: Bool = false) -> Range<UInt64>? {
     guard node.flags & Self.bigValue != 0 else { return 0..<0 }
-    guard node.room >= 8,
-      let run = overflowRun(
-        from: unsafe node.value.loadUnaligned(as: UInt64.self), holding: node.valueCount)
+    guard node.room >= 8, case let first = unsafe node.value.loadUnaligned(as: UInt64.self),
+      contains(first)
     else { return nil }
-    return isFreeList || UInt64(run.count) == overflowPages(for: node.valueCount) ? run : nil
+    let start = unsafe address(of: first)
+    let word = unsafe start.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
+    let (pages, needed) = (word &>> 32, overflowPages(for: node.valueCount))
+    guard unsafe start.loadUnaligned(as: UInt64.self) == first,
+      word &>> 16 & 0xFFFF == TreePage.Flags.overflow, pages <= end - first,
+      orLonger ? pages >= needed : pages == needed
+    else { return nil }
+    return first..<first + pages
   }
 
   /// The root in the record of the database `name`. Nil if the record cannot be reached or is not the record of a database.

@@ -73,7 +73,7 @@ package struct TreeWalk {
       damage.append(PageDamage(page: page, reason: "a value cannot be reached"))
       return
     }
-    if let run = table.overflowRun(of: node, isFreeList: numberKeys) {
+    if let run = table.overflowRun(of: node, orLonger: numberKeys) {
       for page in run {
         if visited.contains(page) { damage.append(PageDamage.usedTwice(page)) }
         _ = visited.insert(page)
