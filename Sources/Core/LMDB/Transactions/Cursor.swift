@@ -125,16 +125,3 @@ import LarderSystem
     return unsafe _overrideLifetime(record, copying: self)
   }
 }
-
-/// The cursors with which a write changes its databases. With a cursor on the right leaf, LMDB need not search from the root. A
-/// cursor stays valid after changes by other calls. The end of the transaction closes the cursor.
-struct ChangeCursors {
-  /// The address of each cursor, at the index that is its database's handle; 0 for a database without a cursor. The handles of
-  /// a store are 1 to 6. A vector needs no allocation; an array would need one.
-  private var addresses = SIMD8<UInt>()
-
-  subscript(database: Database) -> OpaquePointer? {
-    @inline(__always) get { unsafe OpaquePointer(bitPattern: addresses[Int(database.handle)]) }
-    set { addresses[Int(database.handle)] = UInt(bitPattern: newValue) }
-  }
-}

@@ -26,7 +26,12 @@ import LarderSystem
   /// On how many pages of the last commit this transaction has changed records. LMDB also copies the pages above these pages.
   package var changedPages: Int { guarding?.checkedPages.changed ?? changes }
 
-  private var cursors = ChangeCursors()
+  /// The addresses of the cursors with which this write changes its databases, each at the index that is its database's handle;
+  /// 0 for a database without a cursor. The handles of a store are 1 to 6. A vector needs no allocation; an array would need one.
+  ///
+  /// With a cursor on the right leaf, LMDB need not search from the root. A cursor stays valid after changes by other calls. The
+  /// end of the transaction closes the cursor.
+  private var cursors = SIMD8<UInt>()
 
   var largestStored = 0
 
@@ -78,10 +83,11 @@ import LarderSystem
 
   /// The cursor for changes of a database, which is opened at its first use.
   private mutating func cursor(forChanging database: Database) throws(LMDBError) -> OpaquePointer {
-    if let known = unsafe cursors[database] { return unsafe known }
+    let index = Int(database.handle)
+    if let known = unsafe OpaquePointer(bitPattern: cursors[index]) { return unsafe known }
     var cursor: OpaquePointer?
     try check(unsafe mdb_cursor_open(live, database.handle, &cursor))
-    unsafe cursors[database] = cursor
+    cursors[index] = UInt(bitPattern: cursor)
     return unsafe cursor!
   }
 
