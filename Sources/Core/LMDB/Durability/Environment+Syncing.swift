@@ -78,7 +78,10 @@ final class ScratchMark: Sendable {
       handle.noteSyncFailure()
       throw error
     }
-    try handle.write(handle.data.stamp.renewed)
+    let (stamp, place) = (handle.data.stamp.renewed, handle.data.pageSize - DataStamp.size)
+    // With LMDB's descriptor of the data file, an open store needs no further descriptor.
+    let descriptor = unsafe dataDescriptor(of: handle.pointer)
+    try FileDescriptor.write(stamp.encoded, at: place, to: descriptor)
     try recovery.sync(at: .scratch, isDirty: true)
   }
 

@@ -99,12 +99,6 @@ import Synchronization
     return Int(dead)
   }
 
-  /// Writes the stamp through LMDB's descriptor of the data file, so that an open store needs no further descriptor.
-  func write(_ stamp: DataStamp) throws(LMDBError) {
-    let place = data.pageSize - DataStamp.size
-    try unsafe FileDescriptor.write(stamp.encoded, at: place, to: dataDescriptor(of: pointer))
-  }
-
   /// Notes that a sync failed, so that nothing counts as synced. Every later call throws, as after ``noteBroken()``.
   func noteSyncFailure() { _ = change(ForkState.open, to: ForkState.unsynced) }
 }
