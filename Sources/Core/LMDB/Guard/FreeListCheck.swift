@@ -7,7 +7,7 @@ struct FreeListCheck {
   private(set) var treePages: PageSet
   /// The lists, with the oldest list first.
   private(set) var lists: [KnownFreePages.List] = []
-  private(set) var count: UInt64 = 0
+  var count: UInt64 { lists.reduce(0) { $0 + UInt64($1.pages.count) } }
 
   init(pages: SnapshotPages) {
     self.pages = pages
@@ -51,7 +51,6 @@ struct FreeListCheck {
       _ = free.insert(page)
       former = page
     }
-    count += UInt64(list.pages.count)
     lists.append(list)
   }
 }

@@ -51,14 +51,12 @@ struct KnownFreePages {
       var cursor = TreeCursor(next.free, in: next.table, numberKeys: true)
       let added = try added(&cursor)
       try followTaken(&cursor)
-      var freed = 0
       for list in added.reversed() {
         insert(list.pages[...])
-        freed += list.pages.count
         young.append(list)
       }
       commit = next.id
-      return freed
+      return added.reduce(0) { $0 + $1.pages.count }
     } catch {
       throw PageDamage(page: next.free.root, reason: "the lists of free pages cannot be read")
     }
