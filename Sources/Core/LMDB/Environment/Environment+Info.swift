@@ -2,18 +2,12 @@ import CLarderSystem
 import LarderSystem
 
 extension Environment {
-  package struct Info: Sendable {
-    package var mapSize = 0
-    package var pageSize = 0
-    /// The number of pages that were ever used. The file has about this number of pages.
-    package var pages = 0
-  }
-
-  /// If the environment is closed, all numbers are 0.
-  package var info: Info {
+  /// `pages` is the number of pages that were ever used; the file has about this number of pages. If the environment is closed,
+  /// all numbers are 0.
+  package var info: (mapSize: Int, pageSize: Int, pages: Int) {
     let size = try? handle.withMap { () throws(LMDBError) in unsafe mappedSize(of: handle.pointer) }
-    guard let size else { return Info() }
-    return Info(mapSize: size, pageSize: handle.data.pageSize, pages: handle.data.pages)
+    guard let size else { return (0, 0, 0) }
+    return (size, handle.data.pageSize, handle.data.pages)
   }
 
   package var fileSize: Int { Self.fileSize(at: path) }
