@@ -59,13 +59,10 @@ public import Synchronization
 
   /// Whether another file has replaced this file and must be mapped. False after a failed try to map that other file.
   @inlinable var isSuperseded: Bool {
-    unsafe supersededMark.pointee.load(ordering: .relaxed) != 0
-      && !isDetached.load(ordering: .relaxed)
-  }
-
-  @inlinable var supersededMark: UnsafeMutablePointer<Atomic<UInt64>> {
-    unsafe (UnsafeMutableRawPointer(words) - (Self.headerSize - Self.supersededOffset))
+    let mark = unsafe (UnsafeMutableRawPointer(words) - (Self.headerSize - Self.supersededOffset))
       .assumingMemoryBound(to: Atomic<UInt64>.self)
+    return unsafe mark.pointee.load(ordering: .relaxed) != 0
+      && !isDetached.load(ordering: .relaxed)
   }
 }
 
