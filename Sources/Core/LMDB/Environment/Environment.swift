@@ -55,7 +55,10 @@ package import Synchronization
     let target = WeakReference()
     // If the system allows no further thread, the timer is nil, and the writes themselves make the checkpoints.
     timer = try? TimerThread {
-      (target.environment.withLock { $0.object } as? Environment)?.runTimer()
+      // This runs at the requested times or earlier, so each part checks whether its time has come.
+      let environment = target.environment.withLock { $0.object } as? Environment
+      environment?.checkpoints?.makeIfDue()
+      environment?.readerTable.sweepIfDue()
     }
     readerTable = ReaderTable(of: handle, timer: timer)
     durability = level
@@ -94,12 +97,6 @@ package import Synchronization
   package var isWriting: Bool { handle.writer.isMine }
 
   private final class WeakReference: Sendable { let environment = Mutex(WeakAttachment()) }
-
-  /// Called at the requested times or earlier, so each part checks whether its time has come.
-  private func runTimer() {
-    checkpoints?.makeIfDue()
-    readerTable.sweepIfDue()
-  }
 }
 
 package struct EnvironmentOptions: Sendable {
