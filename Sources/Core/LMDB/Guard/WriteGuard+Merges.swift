@@ -9,18 +9,16 @@ extension WriteGuard {
   /// Checks the pages that LMDB may merge: neighbours of the leaf of `path`, and neighbours of the branch pages above the leaf.
   func willMerge(_ path: TreePath) throws(PageDamage) {
     let bottom = path.tree.depth - 1
-    var level = bottom - 1
     let parent = path.branch
     checkedPages[parent.number].removals += 1
     let removals = Int(checkedPages[parent.number].removals)
     if removals < Self.removalsBeforeAll {
       try checkBeside(path, by: removals + 1, level: bottom) { _ throws(PageDamage) in }
     } else {
-      try checkBelow(parent, in: path.tree, level: level)
+      try checkBelow(parent, in: path.tree, level: bottom - 1)
     }
-    while level > 0,
-      try isDrained(path[level], level: level, above: path[level - 1], in: path.tree)
-    {
+    for level in (1..<bottom).reversed() {
+      guard try isDrained(path, at: level) else { return }
       let number = path[level].number
       let above = path[level - 1].number
       if !checkedPages[number].isDrained {
@@ -29,7 +27,6 @@ extension WriteGuard {
       }
       let distance = checkedPages[above].drained + 1
       if checkedPages[number].covered < distance {
-        let level = level
         try checkBelow(path[level], in: path.tree, level: level)
         try checkBeside(path, by: Int(distance), level: level) {
           (beside) throws(PageDamage) in
@@ -37,19 +34,19 @@ extension WriteGuard {
         }
         checkedPages[number].covered = distance
       }
-      level -= 1
     }
   }
 
-  /// Whether the removals may leave so few children in a branch page that LMDB merges the page.
-  private func isDrained(
-    _ branch: TreePath.Level, level: Int, above: TreePath.Level, in tree: Tree
-  ) throws(PageDamage) -> Bool {
+  /// Whether the removals may leave so few children in the branch page at `level` that LMDB merges the page.
+  private func isDrained(_ path: TreePath, at level: Int) throws(PageDamage) -> Bool {
+    let (branch, above) = (path[level], path[level - 1])
     let facts = checkedPages[branch.number]
     if facts.isDrained || checkedPages[above.number].drained > 0 { return true }
-    if level < tree.depth - 2 { return branch.page.count - Int(facts.drained) < Self.fewChildren }
+    if level < path.tree.depth - 2 {
+      return branch.page.count - Int(facts.drained) < Self.fewChildren
+    }
     if branch.page.count - Int(facts.removals) >= Self.fewChildren { return false }
-    try checkBelow(branch, in: tree, level: level)
+    try checkBelow(branch, in: path.tree, level: level)
     // Merges can leave few pages (`fewChildren`) below the branch page only if the remaining records fit into these pages.
     let left = Int(checkedPages[branch.number].total) - Int(checkedPages[branch.number].removed)
     return left <= Self.fewChildren * (pageSize - PageTable.headerSize)
