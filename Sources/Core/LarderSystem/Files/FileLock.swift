@@ -121,7 +121,18 @@ package struct QueuedFileLock: Sendable {
     if larder_is_locked(queue.descriptor, 0, 0) != 1, try lock.take() { return }
     let place = enterQueue()
     defer { if let place { _ = larder_set_lock(queue.descriptor, place, false) } }
-    try wait(at: place, until: ContinuousClock.now + lockTimeout)
+    let deadline = ContinuousClock.now + lockTimeout
+    var freeSince: Int64?
+    while true {
+      let isFirst = place.map { larder_is_locked(queue.descriptor, 0, $0) != 1 } ?? true
+      if isFirst {
+        if try lock.take() { return }
+      } else if try isAbandoned(since: &freeSince) {
+        return
+      }
+      if ContinuousClock.now >= deadline { throw .busy }
+      backOff(microseconds: isFirst ? Self.firstDelay : Self.otherDelay)
+    }
   }
 
   package func release() { lock.release() }
@@ -134,20 +145,6 @@ package struct QueuedFileLock: Sendable {
       place += 1
     }
     return nil
-  }
-
-  private func wait(at place: off_t?, until deadline: ContinuousClock.Instant) throws(SystemError) {
-    var freeSince: Int64?
-    while true {
-      let isFirst = place.map { larder_is_locked(queue.descriptor, 0, $0) != 1 } ?? true
-      if isFirst {
-        if try lock.take() { return }
-      } else if try isAbandoned(since: &freeSince) {
-        return
-      }
-      if ContinuousClock.now >= deadline { throw .busy }
-      backOff(microseconds: isFirst ? Self.firstDelay : Self.otherDelay)
-    }
   }
 
   /// Tests the lock every 10 ms. If the process in front has left the lock free for too long, takes the lock and returns true.
