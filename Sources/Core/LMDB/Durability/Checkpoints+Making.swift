@@ -85,12 +85,11 @@ extension Checkpoints {
       pin.release()
       throw .lockMismatch
     }
-    let (pages, freedPageCount) = (handle.data.pages, writeGuard.freedPageCount)
     let since = state.withLock { state in
       let since = state.unsavedSince
       state.unsavedSince = nil
       state.isUrgent = false
-      (state.pages, state.freedPageCount) = (pages, freedPageCount)
+      (state.pages, state.freedPageCount) = (handle.data.pages, writeGuard.freedPageCount)
       return since
     }
     hasBegun = true
