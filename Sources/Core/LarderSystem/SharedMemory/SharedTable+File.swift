@@ -44,17 +44,13 @@ extension SharedTable {
 
   /// Whether the file belongs to another store or format. Throws if reading fails.
   package func isForeign() throws(SystemError) -> Bool {
-    let file = try FileDescriptor(opening: path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
-    guard let status = file.status else { throw .last }
-    return try wordCount(in: file, status) == nil
+    try wordCount(in: FileDescriptor(opening: path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)) == nil
   }
 
   /// The number of words in the file; nil if this table does not accept the header.
-  private func wordCount(
-    in file: borrowing FileDescriptor, _ status: stat
-  ) throws(SystemError) -> Int? {
+  private func wordCount(in file: borrowing FileDescriptor) throws(SystemError) -> Int? {
     let header = try file.contents(at: 0, count: format.header(count: 0).count)
-    return format.count(header: header, size: Int(status.st_size))
+    return format.count(header: header, size: try file.size())
   }
 
   /// Reads a 64-bit word of a file that no process uses. Nil if there is no file, or if the file has no such word.
@@ -155,7 +151,7 @@ extension SharedTable {
         return unsafe find(writable: writable, tries: tries - 1)
       }
       let kept = keptCount.load(ordering: .relaxed)
-      guard isOurs(status), let count = try wordCount(in: file, status), kept == 0 || kept == count
+      guard isOurs(status), let count = try wordCount(in: file), kept == 0 || kept == count
       else { return nil }
       // The missing blocks are allocated before the map is written: on a full disk, a write to a missing block raises SIGBUS.
       if writable, status.st_blocks * 512 < status.st_size {
