@@ -36,9 +36,7 @@ import Synchronization
   /// Replaces a record of the snapshot by other bytes, for the key with this hash. The bytes stay until the transaction ends.
   package mutating func overlay(
     _ hash: UInt64, count: Int, _ fill: (inout OutputSpan<UInt8>) -> Void
-  ) {
-    overlaid = unsafe (hash, slot.pointee.scratch.filled(count: count, fill))
-  }
+  ) { overlaid = unsafe (hash, slot.pointee.scratch.filled(count: count, fill)) }
 
   @inline(__always)
   package func overlay(of hash: UInt64) -> Region? {

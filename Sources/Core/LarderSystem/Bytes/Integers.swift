@@ -63,9 +63,7 @@ extension Span<UInt8> {
   @inlinable @inline(__always)
   package func bigEndian<Number: FixedWidthInteger & BitwiseCopyable>(
     at offset: Int, as type: Number.Type = Number.self
-  ) -> Number {
-    (littleEndian(at: offset) as Number).byteSwapped
-  }
+  ) -> Number { (littleEndian(at: offset) as Number).byteSwapped }
 
   /// The address of the first byte. Tests compare addresses to prove that nothing is copied.
   package var address: UInt { unsafe withUnsafeBufferPointer { UInt(bitPattern: $0.baseAddress) } }
@@ -106,9 +104,7 @@ extension OutputSpan<UInt8> {
   @inlinable @inline(__always)
   package mutating func append<Number: FixedWidthInteger & BitwiseCopyable>(
     bigEndian number: Number
-  ) {
-    append(littleEndian: number.byteSwapped)
-  }
+  ) { append(littleEndian: number.byteSwapped) }
 
   @inlinable @inline(__always)
   package mutating func append(contentsOf bytes: Span<UInt8>) {
