@@ -132,10 +132,10 @@ extension Checkpoints {
   private func lockUnlessCovered(
     _ checkpoint: Checkpoint, lockTimeout: Duration
   ) throws(LMDBError) -> Bool {
-    let deadline = ContinuousClock.now + lockTimeout
+    let deadline = SuspendingClock.now + lockTimeout
     while try !handle.locks.checkpoint.take() {
       if try isCovered(checkpoint) { return false }
-      if ContinuousClock.now > deadline { throw .checkpointBusy }
+      if SuspendingClock.now > deadline { throw .checkpointBusy }
       backOff(microseconds: 500)
     }
     return true

@@ -70,9 +70,9 @@ extension Environment {
     // Other processes may need three intervals to replace or release their pins.
     let intervals = Duration.milliseconds(3 * (checkpoints?.interval ?? 0))
     let longest = min(intervals, max(lockTimeout, .seconds(1)))
-    let deadline = ContinuousClock.now + longest + .milliseconds(10)
+    let deadline = SuspendingClock.now + longest + .milliseconds(10)
     while let reader = try readerTable.outdatedReader() {
-      if ContinuousClock.now > deadline { return reader }
+      if SuspendingClock.now > deadline { return reader }
       backOff(microseconds: 200)
     }
     return nil

@@ -45,7 +45,7 @@ enum EnvironmentTable {
   private static func reserve(
     _ directory: FileIdentity, _ files: StoreFiles, lockTimeout: Duration
   ) throws(OpenError) {
-    let deadline = ContinuousClock.now + lockTimeout
+    let deadline = SuspendingClock.now + lockTimeout
     while true {
       let isReserved = update { contents in
         if contents.opening[directory] == getpid() { return false }
@@ -53,7 +53,7 @@ enum EnvironmentTable {
         return true
       }
       if isReserved { return }
-      if ContinuousClock.now > deadline { throw OpenError(.busy, path: files.directory) }
+      if SuspendingClock.now > deadline { throw OpenError(.busy, path: files.directory) }
       backOff(microseconds: 200)
     }
   }
@@ -64,7 +64,7 @@ enum EnvironmentTable {
   ) throws(OpenError) -> Environment? {
     let data = FileStatus.of(files.data).map(FileIdentity.init)
     let lock = FileStatus.of(files.lock).map(FileIdentity.init)
-    let deadline = ContinuousClock.now + lockTimeout
+    let deadline = SuspendingClock.now + lockTimeout
     while true {
       let mine = own
       guard let data, let entry = mine[data] else {
@@ -78,7 +78,7 @@ enum EnvironmentTable {
         if environment.isOpen { return environment }
         if environment.finishClosing() { continue }
       }
-      if ContinuousClock.now > deadline { throw OpenError(.stillClosing, path: files.directory) }
+      if SuspendingClock.now > deadline { throw OpenError(.stillClosing, path: files.directory) }
       backOff()
     }
   }

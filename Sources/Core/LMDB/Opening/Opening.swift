@@ -106,8 +106,8 @@ struct Opening {
   /// program has deleted `lock.open`, this process locks a new file. An ending process loses its locks one after another, so
   /// this function tries again until both locks give the same answer.
   private func isAlone() throws(OpenError) -> Bool {
-    let deadline = ContinuousClock.now + .seconds(1)
-    while ContinuousClock.now < deadline {
+    let deadline = SuspendingClock.now + .seconds(1)
+    while SuspendingClock.now < deadline {
       let (isFree, isLocked) = try system { () throws(LMDBError) in
         let isFree = try locks.open.take()
         if isFree { locks.open.release() }

@@ -35,7 +35,7 @@ extension Environment {
   /// Begins a read, also if the slot has no transaction, the map is smaller than the file, or the reader table is full.
   @inline(never)
   private func beginReadSlowly() throws(LMDBError) -> ReadTransaction {
-    let deadline = ContinuousClock.now + handle.lockTimeout
+    let deadline = SuspendingClock.now + handle.lockTimeout
     var hasCleared = false
     while true {
       do throws(LMDBError) {
@@ -47,7 +47,7 @@ extension Environment {
       } catch .mapResized {
         // A writer of this process may also be resizing the map, so this call waits only briefly, and the loop tries again.
         if try !mapSize.adopt(lockTimeout: .milliseconds(10)) {
-          if ContinuousClock.now > deadline { throw .mapHeld }
+          if SuspendingClock.now > deadline { throw .mapHeld }
           backOff()
         }
       } catch .panic {

@@ -138,13 +138,13 @@ import Synchronization
   func withAllIdle<Failure: Error>(
     lockTimeout: Duration, _ body: () throws(Failure) -> Void
   ) throws(Failure) -> Bool {
-    let deadline = ContinuousClock.now + lockTimeout
+    let deadline = SuspendingClock.now + lockTimeout
     var taken = 0
     defer { for index in 0..<taken { unsafe Self.release(slot(index)) } }
     while taken <= Self.slotCount {
       if unsafe Self.take(slot(taken)) {
         taken += 1
-      } else if ContinuousClock.now > deadline {
+      } else if SuspendingClock.now > deadline {
         return false
       } else {
         backOff()
@@ -153,7 +153,7 @@ import Synchronization
     unsafe extras.pointee.add(Self.shut, ordering: .acquiring)
     defer { unsafe extras.pointee.subtract(Self.shut, ordering: .releasing) }
     while unsafe extras.pointee.load(ordering: .acquiring) > Self.shut {
-      if ContinuousClock.now > deadline { return false }
+      if SuspendingClock.now > deadline { return false }
       backOff()
     }
     try body()

@@ -57,10 +57,10 @@ package struct FileLock: Sendable {
 
   /// Tries to take the lock every 20 us at first and every 1 ms at the end. After `lockTimeout`, throws this lock's error.
   package func wait(lockTimeout: Duration) throws(SystemError) {
-    let deadline = ContinuousClock.now + lockTimeout
+    let deadline = SuspendingClock.now + lockTimeout
     var delay: UInt32 = 20
     while try !take() {
-      if ContinuousClock.now >= deadline { throw busy }
+      if SuspendingClock.now >= deadline { throw busy }
       backOff(microseconds: delay)
       delay = min(delay * 2, 1000)
     }
@@ -86,7 +86,7 @@ package final class GuardedFileLock: Sendable {
   package func withLock<Result>(
     lockTimeout: Duration, _ body: () throws(SystemError) -> Result
   ) throws(SystemError) -> Result {
-    let deadline = ContinuousClock.now + lockTimeout
+    let deadline = SuspendingClock.now + lockTimeout
     // With a timeout of 0, threads must still be able to take turns.
     guard threads.enter(lockTimeout: max(lockTimeout, .milliseconds(100))) else { throw file.busy }
     defer { threads.leave() }
@@ -116,12 +116,12 @@ package struct QueuedFileLock: Sendable {
     self.queue = queue
   }
 
-  /// Waits for the lock. Throws ``SystemError/busy`` when the time is over.
+  /// Waits for the lock. Throws ``SystemError/busy`` when the time is over. While the machine is suspended, no time passes.
   package func wait(lockTimeout: Duration) throws(SystemError) {
     if larder_is_locked(queue.descriptor, 0, 0) != 1, try lock.take() { return }
     let place = enterQueue()
     defer { if let place { _ = larder_set_lock(queue.descriptor, place, false) } }
-    let deadline = ContinuousClock.now + lockTimeout
+    let deadline = SuspendingClock.now + lockTimeout
     var freeSince: Int64?
     while true {
       let isFirst = place.map { larder_is_locked(queue.descriptor, 0, $0) != 1 } ?? true
@@ -130,7 +130,7 @@ package struct QueuedFileLock: Sendable {
       } else if try isAbandoned(since: &freeSince) {
         return
       }
-      if ContinuousClock.now >= deadline { throw .busy }
+      if SuspendingClock.now >= deadline { throw .busy }
       backOff(microseconds: isFirst ? Self.firstDelay : Self.otherDelay)
     }
   }

@@ -49,7 +49,7 @@ package final class SharedLock: Sendable {
       let mine = own(word)
       if view.exchange(word, for: mine, at: place) { return mine }
     }
-    let deadline = ContinuousClock.now + timeout
+    let deadline = SuspendingClock.now + timeout
     if timeout > Self.shortTimeout { return wait(view, until: deadline) }
     return turn.withLock { _ in wait(view, until: deadline) }
   }
@@ -58,7 +58,7 @@ package final class SharedLock: Sendable {
 
   @inline(never)
   private func wait(
-    _ view: borrowing SharedTable.View, until deadline: ContinuousClock.Instant
+    _ view: borrowing SharedTable.View, until deadline: SuspendingClock.Instant
   ) -> UInt64? {
     var tries = 0
     while true {
@@ -72,7 +72,7 @@ package final class SharedLock: Sendable {
         continue
       }
       guard isSlow else { continue }
-      if ContinuousClock.now > deadline { return nil }
+      if SuspendingClock.now > deadline { return nil }
       backOff(microseconds: 20)
     }
   }

@@ -12,12 +12,12 @@ extension StoreEngine {
   }
 
   private func awaitSettled(_ buffer: WriteBuffer) throws(LarderError) {
-    let deadline = ContinuousClock.now + environment.lockTimeout
+    let deadline = SuspendingClock.now + environment.lockTimeout
     let awaited = buffer.state.generation
     while case let logs = try buffer.logs(of: buffer.state, after: reader.beginRead().id),
       !logs.allSatisfy({ $0.generation > awaited })
     {
-      if ContinuousClock.now > deadline {
+      if SuspendingClock.now > deadline {
         throw LarderError(
           .busy, "\(environment.path) has written entries that no process commits",
           hint: "open the store once for writing")

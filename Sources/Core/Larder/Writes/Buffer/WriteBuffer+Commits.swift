@@ -85,8 +85,8 @@ extension WriteBuffer {
 
   /// Waits at most ``appendTimeout`` for the end of a freeze. Returns whether the buffer was frozen and no longer is.
   func awaitThaw() -> Bool {
-    let (wasFrozen, deadline) = (state.isFrozen, ContinuousClock.now + Self.appendTimeout)
-    while state.isFrozen, ContinuousClock.now < deadline { backOff() }
+    let (wasFrozen, deadline) = (state.isFrozen, SuspendingClock.now + Self.appendTimeout)
+    while state.isFrozen, SuspendingClock.now < deadline { backOff() }
     return wasFrozen && !state.isFrozen
   }
 

@@ -138,7 +138,7 @@ final class WriteQueue: Sendable {
     state.withLock { $0.isClosed = true }
     drain(engine)
     let environment = engine.environment
-    var (newest, since) = (environment.lastTransaction, ContinuousClock.now)
+    var (newest, since) = (environment.lastTransaction, SuspendingClock.now)
     while state.withLock({ $0.isCommitting }) {
       if since.duration(to: .now) > environment.writerTimeout { return false }
       backOff(microseconds: 200)
