@@ -59,7 +59,9 @@ extension DeparturesCache {
         }
         if let first = departures.map(\.leaves).min() {
           group.addTask {
-            try? await clock.sleep(until: clock.monotonic + clock.now.duration(to: first))
+            // Only the wall clock runs while the machine is suspended, so the wait is at most a minute.
+            let left = min(clock.now.duration(to: first), .minutes(1))
+            try? await clock.sleep(until: clock.monotonic + left)
           }
         }
         _ = try await group.next()
