@@ -1,6 +1,7 @@
 #if HTTP
   import HTTPTypes
   import Larder
+  import LarderSystem
   import Synchronization
 
   /// An exchange with the origin. Other clients with similar requests wait for its outcome.
@@ -48,12 +49,12 @@
       fileprivate let flights = SingleFlight<String>()
       private let kept = Mutex<Outcome?>(nil)
 
-      /// Waits for the outcome of the request; if the result is nil, the caller sends the request in ``leading(_:)``.
-      func outcome(under name: String) async throws -> Outcome? {
-        if let joined = flights.join(name, for: Outcome.self) { return try await joined.outcome() }
+      /// Joins the request, which may have ended already; if the result is nil, the caller sends it in ``leading(_:)``.
+      func join(_ name: String) -> InFlightLoad<Outcome>? {
+        if let joined = flights.join(name, for: Outcome.self) { return joined }
         guard let outcome = kept.withLock({ $0 }) else { return nil }
-        flights.complete(name, with: outcome)
-        return outcome
+        defer { flights.complete(name, with: outcome) }
+        return flights.join(name)
       }
 
       func leading(_ name: String) -> Flight { Flight(name, in: flights, for: self) }
@@ -91,6 +92,20 @@
       return request.method.rawValue + " " + key.uri + "#" + (key.bodyDigest ?? "") + " "
         + principal + " \(policy.timeout) \(policy.longestWait) \(types) "
         + Secrets.digest(fields.sorted().joined(separator: "\n"), key: policy.secret)
+    }
+  }
+
+  extension OriginExchange {
+    /// The outcome of the flight with this name, if another client leads it; nil if this client must lead the flight. A body may
+    /// come slowly for hours, so a client that has waited a minute longer than for a head sends its own request.
+    func outcome(of name: String) async throws -> Flight.Outcome? {
+      let joined: InFlightLoad<Flight.Outcome>? =
+        if let retry = client.retry { retry.join(name) } else { cache.flights.join(name) }
+      guard let joined else { return nil }
+      let policy = cache.rules.policy
+      let limit = Duration.minutes(1) + policy.timeout.bounded + policy.longestWait.bounded
+      return try await cache.clock.run(
+        within: limit, { try await joined.outcome() }, else: { Flight.Outcome.ownOnly })
     }
   }
 #endif

@@ -63,12 +63,6 @@
       return nil
     }
 
-    /// The outcome of the flight with this name, if another client leads it; nil if this client must lead the flight.
-    private func outcome(of name: String) async throws -> Flight.Outcome? {
-      if let retry = client.retry { return try await retry.outcome(under: name) }
-      return try await cache.flights.join(name, for: Flight.Outcome.self)?.outcome()
-    }
-
     /// Refreshes the stored response in the background, unless an equal exchange is under way.
     func refresh() {
       // A read-only handle could store no response, so each later hit would start a further refresh.

@@ -30,19 +30,16 @@
     var offset = 0
 
     var date: HTTPDate? {
-      guard let day, let month, let year, let time,
-        let date = HTTPDate(
-          year: year, month: month, day: day, hour: time.hour, minute: time.minute,
-          second: time.second)
-      else { return nil }
-      return HTTPDate(seconds: date.seconds - Int64(offset))
+      guard let day, let month, let year, let time else { return nil }
+      return HTTPDate(
+        year: year, month: month, day: day, hour: time.hour, minute: time.minute,
+        second: time.second
+      ).map { HTTPDate(seconds: $0.seconds - Int64(offset)) }
     }
 
     mutating func take(_ word: Substring) -> Bool {
       if word.contains(":") { return takeTime(word) }
-      if let first = word.utf8.first, first == UInt8(ascii: "+") || first == UInt8(ascii: "-") {
-        return takeOffset(word)
-      }
+      if word.hasPrefix("+") || word.hasPrefix("-") { return takeOffset(word) }
       if word.contains("-") {
         return word.split(separator: "-", omittingEmptySubsequences: false).allSatisfy { take($0) }
       }
@@ -60,20 +57,16 @@
     private mutating func takeNumber(_ number: Int, digits: Int) -> Bool {
       if digits <= 2, day == nil {
         day = number
-      } else if year == nil, digits == 4 {
-        year = number
-      } else if year == nil, digits == 2 {
-        year = HTTPDate.year(number, now: now)
-      } else {
-        return false
+        return true
       }
+      guard year == nil, digits == 2 || digits == 4 else { return false }
+      year = digits == 4 ? number : HTTPDate.year(number, now: now)
       return true
     }
 
     private mutating func takeTime(_ word: Substring) -> Bool {
-      let parts = word.split(separator: ":", omittingEmptySubsequences: false).map {
-        DeltaSeconds.parse($0)
-      }
+      let words = word.split(separator: ":", omittingEmptySubsequences: false)
+      let parts = words.map { DeltaSeconds.parse($0) }
       guard time == nil, (2...3).contains(parts.count), let hour = parts[0], let minute = parts[1],
         let second = parts.count == 3 ? parts[2] : 0
       else { return false }

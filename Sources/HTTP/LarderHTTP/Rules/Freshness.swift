@@ -120,8 +120,7 @@
 
     /// The age in whole seconds, rounded down.
     func seconds(at now: Timestamp) -> Int {
-      let resident = max(0, received.duration(to: now).components.seconds)
-      return initial + Int(clamping: resident)
+      initial + Int(clamping: max(0, received.duration(to: now).components.seconds))
     }
 
     /// The value of `Age` (RFC 9111, 5.1). The first of several members counts; nil if this member is not a number.

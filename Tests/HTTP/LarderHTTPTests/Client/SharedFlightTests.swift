@@ -105,12 +105,12 @@ struct SharedFlightTests {
 
   @Test func `who is late for the second request finds its end, unless given up`() async throws {
     let retry = Flight.Retry()
-    #expect(try await retry.outcome(under: "a") == nil)
+    #expect(retry.join("a") == nil)
     retry.leading("a").complete(.abandoned)
-    #expect(try await retry.outcome(under: "a") == nil)
+    #expect(retry.join("a") == nil)
     retry.leading("a").complete(.failed(Origin.Down(), [:], Flight.Retry()))
     for _ in 0..<2 {
-      guard case .failed = try await retry.outcome(under: "a") else {
+      guard case .failed = try await retry.join("a")?.outcome() else {
         return #expect(Bool(false), "another outcome")
       }
     }

@@ -180,6 +180,29 @@ struct TimeLimitTests {
     #expect(try fixture.store.namespace("http").count() == 1)
   }
 
+  @Test(.timeLimit(.minutes(3)))
+  func `nobody waits for ever for a body that comes slowly`() async throws {
+    let (clock, joined, asked) = (CountingClock(), Gate(), Gate())
+    let origin = Origin.giving(Self.fresh) {
+      LongBodyTests.pieces([UInt8](repeating: 1, count: 10), of: 1) {
+        await joined.wait()
+        if $0 < 6 { clock.clock.advance(by: .seconds(14)) } else { await asked.wait() }
+      }
+    }
+    let store = try Store.temporary(options: Store.Options(clock: clock))
+    let cache = HTTPCache(in: store.namespace("http"), over: origin)
+    let slow = try await cache.send(request())
+    // The two sleeps are the limits of the head and of the first piece. The third sleep is that of the client that waits.
+    try await waitUntil { clock.count.withLock { $0 } == 2 }
+    origin.become(.page("max-age=100"))
+    let other = Task { try await cache.send(request()).body.text() }
+    try await waitUntil { clock.count.withLock { $0 } == 3 }
+    await joined.open()
+    #expect(try await other.value == "body")
+    await asked.open()
+    #expect(try await slow.body.bytes().count == 10)
+  }
+
   @Test func `a body not stored has the same limit, and a slow reader has none`() async throws {
     let stalled = Gate()
     let fixture = try Fixture(
