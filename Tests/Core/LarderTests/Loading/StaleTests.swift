@@ -85,6 +85,20 @@ import Testing
     #expect(try await boards.settled() == "load 2")
   }
 
+  @Test func `a lifetime of the rules begins when the value was loaded`() async throws {
+    let rules = Rules(expires: .after(.minutes(2)))
+    let boards = store.cache(TextCodec(), in: "boards", rules: rules)
+    let writer = await LockHolder(store)
+    #expect(try await origin.ask(boards, LoadOptions()).value == "load 1")
+    clock.advance(by: .minutes(2))
+    #expect(try await origin.ask(boards, LoadOptions()).value == "load 2")
+    let loaded = clock.now
+    clock.advance(by: .minutes(1))
+    writer.letGo()
+    #expect(try await boards.settled() == "load 2")
+    #expect(try boards.entry(for: "thun")?.expires == loaded.advanced(by: .minutes(2)))
+  }
+
   @Test func `without windows of its own a request has those of the namespace`() async throws {
     let boards = store.cache(
       TextCodec(), in: "boards", rules: Rules(expires: .after(.minutes(1)), stale: .minutes(4)))

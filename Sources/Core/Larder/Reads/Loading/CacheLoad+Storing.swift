@@ -84,7 +84,15 @@ extension CacheLoad {
     let (base, isForced) = (turn.lookup.found.base, options.policy == .reload)
     // A negative entry from before this load may be committed during this load.
     let began = turn.lookup.found.now.milliseconds
-    let end: Timestamp? = if case .at(let time) = attributes.expires { time } else { nil }
+    let rules = cache.namespace.handle.known.withLock { $0?.namespace.rules } ?? cache.rules
+    // Until its commit the value answers readers, but only before its end.
+    var end: Timestamp?
+    if let expires = attributes.expires ?? (result == nil ? nil : rules?.expires),
+      expires.timeToIdle == nil, let loaded = attributes.loaded,
+      let time = try? expires.deadline(from: loaded)
+    {
+      end = Timestamp(milliseconds: time)
+    }
     let write = LoadWrite(base: base, size: size, end: end, links: links, engine: engine) {
       [cache, key, moment = turn.moment] batch in
       let isNewest = try batch.isNewest(moment, key, in: cache.name, attributes)

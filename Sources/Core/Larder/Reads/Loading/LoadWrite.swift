@@ -21,7 +21,7 @@ final class LoadWrite: QueuedWrite {
 
   let base: BaseVersion
   let size: Int
-  /// When the value stops being fresh; nil if the load set no expiry.
+  /// When the value stops being fresh; nil if this is not known, as for a time to idle, which begins at the commit.
   private let end: Timestamp?
   /// The hashes of the value's tags and owners. The removal of a tag or an owner also removes the value.
   let links: [UInt64]

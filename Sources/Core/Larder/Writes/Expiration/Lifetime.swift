@@ -7,12 +7,14 @@ struct Lifetime {
   let idle: IdleInterval?
   let stale: Duration
 
+  /// - Parameter loaded: when the load of the value ended, at which a lifetime begins, but not a time to idle; nil means now.
   init(
-    _ own: Expiration?, stale ownStale: Duration?, in namespace: KnownNamespace, at now: Timestamp
+    _ own: Expiration?, stale ownStale: Duration?, in namespace: KnownNamespace, at now: Timestamp,
+    loaded: Timestamp? = nil
   ) throws(LarderError) {
     let expiration = own ?? namespace.rules.expires
-    end = try expiration.deadline(from: now)
     idle = expiration.timeToIdle
+    end = try expiration.deadline(from: idle == nil ? min(loaded ?? now, now) : now)
     stale = ownStale ?? namespace.rules.stale
     // An expiration that a write gives is exact. So jitter applies only to a duration that comes from the rules.
     if own == nil, case .after(let lifetime) = expiration {

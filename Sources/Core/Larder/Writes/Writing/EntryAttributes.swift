@@ -14,6 +14,8 @@ public struct EntryAttributes: Sendable {
   package var awaitsOwners = false
   /// The time at which a copied value was first written; nil means now. A time in the future also means now.
   public var written: Timestamp?
+  /// When the load of the value ended; nil for a value that was not loaded.
+  var loaded: Timestamp?
 
   /// Attributes that few entries have, in a box on the heap, because each write copies its attributes several times.
   private struct Rare: Sendable {
@@ -56,10 +58,11 @@ public struct EntryAttributes: Sendable {
     return attributes
   }
 
-  /// The lifetime that a load gives counts from the end of the load. Only a time to idle begins at the later commit.
+  /// The lifetime of a loaded value counts from the end of the load. Only a time to idle begins at the later commit.
   func counted(from now: Timestamp) -> EntryAttributes {
     var attributes = self
     attributes.written = attributes.written ?? now
+    attributes.loaded = now
     if let expires, expires != .never, expires.timeToIdle == nil,
       let end = try? expires.deadline(from: now)
     {

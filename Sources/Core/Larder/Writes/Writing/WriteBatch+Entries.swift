@@ -67,7 +67,8 @@ extension WriteBatch {
     else { return false }
     try countChange(ofBytes: entry.recordCount)
     let lifetime = try Lifetime(
-      expires, stale: stale ?? entry.header.stale, in: namespace, at: session.now)
+      expires, stale: stale ?? entry.header.stale, in: namespace, at: session.now,
+      loaded: confirmed)
     let end = lifetime.expires(key, version: entry.header.version)
     session.recordWriteTime()
     // The write time is at most now: with a write time in the future the entry would stay stale, even with its new expiry.

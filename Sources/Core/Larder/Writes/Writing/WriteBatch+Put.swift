@@ -15,7 +15,8 @@ extension WriteBatch {
     let stored = session.engine.transforms.isEmpty ? value.count : 0
     try limits.checkSize(value.count, stored: stored, under: rules, named: name)
     let lifetime = try Lifetime(
-      attributes.expires, stale: attributes.stale, in: known ?? .new, at: session.now)
+      attributes.expires, stale: attributes.stale, in: known ?? .new, at: session.now,
+      loaded: attributes.loaded)
     // Owners that may be missing are resolved later, because resolving creates their namespaces and the write may still fail.
     let owners = attributes.awaitsOwners ? [] : try resolve(attributes.owners)
     let terms = PutTerms(attributes: attributes, owners: owners, lifetime: lifetime)
