@@ -196,12 +196,13 @@ import Testing
     #expect(try Store(at: target, options: options).namespace("notes").text("k") == "c")
   }
 
-  @Test func `an entry with transformed metadata is left out`() throws {
+  @Test func `an entry with a transformed value or transformed metadata is left out`() throws {
     let old = try Store(at: path, options: with(options) { $0.transforms = [Veil()] })
     let attributes = with(EntryAttributes.with(metadata: [1])) { $0.isNegative = true }
     try old.namespace("notes").set([UInt8](), for: "k", attributes)
+    try old.namespace("notes").set("v", for: "w")
     let salvage = try salvage(closing: old)
-    #expect(salvage.entries == 0 && salvage.leftOut == 1)
+    #expect(salvage.entries == 0 && salvage.leftOut == 2 && salvage.transformed == 2)
   }
 
   @Test func `an entry with an attribute that cannot be does not cost the others`() throws {

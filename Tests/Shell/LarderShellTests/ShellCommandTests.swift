@@ -112,8 +112,9 @@ import Testing
     #expect(notes[1] == "note: `salvage DIRECTORY` saves what is whole")
     let salvage = with(Salvage()) { $0.damagedEntries = 1 }
     #expect(throws: ShellError.self) { try salvage.checkSaved() }
-    let encrypted = with(Salvage()) { $0.leftOut = 2 }
+    let encrypted = with(Salvage()) { ($0.leftOut, $0.transformed) = (2, 2) }
     #expect(throws: ShellError.self) { try encrypted.checkSaved() }
+    try with(Salvage()) { $0.leftOut = 2 }.checkSaved()
     #expect(encrypted.reply.sentences[1].description.hasPrefix("left out: 2 entries "))
   }
 

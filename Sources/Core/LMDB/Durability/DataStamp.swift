@@ -6,7 +6,8 @@ import LarderSystem
 struct DataStamp: Equatable {
   /// The number of the store. A data file that is made from this file has the same number. A file without a stamp has 0.
   var store: UInt64
-  /// A random number, new for each data file. At the level scratch, it also changes before the first write after a sync.
+  /// A random number, new for each data file. The number also changes when a restored file is opened, and at the level scratch
+  /// before the first write after a sync.
   var file: UInt64
 
   static let size = 16

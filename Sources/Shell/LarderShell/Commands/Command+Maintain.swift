@@ -142,9 +142,9 @@ extension Salvage {
     return salvage
   }
 
-  /// Throws if no entry was saved, except if the old store is undamaged and empty.
+  /// Throws if no entry was saved, and the old store is damaged or has compressed or encrypted entries.
   package func checkSaved() throws(ShellError) {
-    guard entries == 0, !isComplete || leftOut > 0 else { return }
+    guard entries == 0, !isComplete || transformed > 0 else { return }
     throw ShellError(
       .damaged, "no entry could be saved",
       hint: "the new store is empty: remove it, and `import` an export")

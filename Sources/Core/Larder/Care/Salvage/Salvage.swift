@@ -13,6 +13,8 @@ public struct Salvage: Sendable, Hashable {
   public var damagedEntries = 0
   /// The number of entries not copied, because of expiry, a clear of the namespace, an invalidated tag, or transforms.
   public var leftOut = 0
+  /// The number of the ``leftOut`` entries that are compressed or encrypted.
+  package var transformed = 0
   /// The number of ``entries`` that were found on pages to which no other page refers.
   public var found = 0
   /// The damage: a line with the page number for each damaged page of the old file, and lines about its write buffer, its damaged

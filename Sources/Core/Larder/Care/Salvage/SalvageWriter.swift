@@ -49,12 +49,13 @@ struct SalvageWriter {
     else { return false }
     if outdated.contains(entry.entryKey) { return true }
     // Transforms bind a value to its store. The new store could not read the value, so the entry is left out.
-    guard !entry.header.flags.contains(.transformed), entry.fields[.transformedMetadata] == nil,
-      let name = metadata.name(of: entry.id),
-      !metadata.isHidden(entry),
+    let isTransformed =
+      entry.header.flags.contains(.transformed) || entry.fields[.transformedMetadata] != nil
+    guard !isTransformed, let name = metadata.name(of: entry.id), !metadata.isHidden(entry),
       entry.header.state(at: store.now.milliseconds) != .expired
     else {
       result.leftOut += 1
+      result.transformed += isTransformed ? 1 : 0
       return true
     }
     let before = saved[entry.entryKey]
