@@ -18,9 +18,9 @@ package struct UnfinishedStore: ~Copyable {
     path = Self.path(beside: place)
     if FileStatus.of(place) != nil { throw Self.taken(place) }
     let claimed = try Self.claim(path, for: place)
-    // Another user who can change the directory could put files of that user in the place of the new files.
-    guard let status = claimed.status, status.st_uid == geteuid(), status.st_mode & 0o022 == 0
-    else { throw OpenError(.inTheWay, path: path, detail: "a directory of other users") }
+    // The owner of the directory could put other files in the place of the new files.
+    guard claimed.status?.st_uid == geteuid()
+    else { throw OpenError(.inTheWay, path: path, detail: "a directory of another user") }
     StoreFiles.removeFiles(in: path)
     guard try StoreFiles(resolving: path).isEmptyBesidesOwnFiles() else {
       throw OpenError(.inTheWay, path: path, detail: "a directory with other files")

@@ -42,7 +42,8 @@
             throw HTTPCacheError.timedOut(policy.timeout)
           })
         try HTTPCacheError.check(fieldCount: response.headerFields.count)
-        // RFC 9112, 6.3: the coding decides where the body ends, and a client of a server must not read a stated length.
+        // RFC 9112, 6.3: the coding decides where the body ends. If a server passed the stated length on, its client would take
+        // the rest of the body for the next response.
         if response.headerFields.contains(.transferEncoding) {
           response.headerFields[.contentLength] = nil
         }

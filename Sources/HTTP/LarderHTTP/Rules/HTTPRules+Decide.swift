@@ -104,12 +104,14 @@
       else { return forward }
       // 4.3.1: the origin may confirm a variant that this request does not select, so the request has the tags of the variants.
       let credential = credential(of: request)
+      // In a private cache with names of users, equal credentials prove that the user is the same.
+      let isNamed = policy.kind == .private && policy.principal?(request) != nil
       var selecting = SelectingFields(fields, policy: policy)
       let others = stored.indices.filter { index in
         stored[index].entityTag?.isStrong == true && stored[index].part == nil
           && stored[index].credential == credential && mayUse(stored[index])
           && selecting.canDecode(stored[index].fields)
-          && stored[index].vary.hasUser(of: &selecting, policy: policy)
+          && (isNamed || stored[index].vary.hasUser(of: &selecting, policy: policy))
       }.sorted { stored[$0].received > stored[$1].received }.prefix(Self.largestTagCount)
       if !others.isEmpty { forward.validate(Array(others)) }
       return forward

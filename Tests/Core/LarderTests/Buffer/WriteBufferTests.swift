@@ -230,12 +230,12 @@ import Testing
     #expect(try notes.purge().entries == 1)
   }
 
-  @Test func `keys with equal low bits in their hashes have many places`() throws {
+  @Test func `keys with equal hashes have many places`() throws {
     let buffer = try #require(store.engine.reader.buffer)
-    let (table, key) = (buffer.table, [UInt8](1...9))
-    let places = (0..<100).map { _ in
-      let hash = UInt64.random(in: 0 ... .max) << 32
-      return buffer.search(key.span, in: .store, keyHash: hash, 1, table.view).place
+    let table = buffer.table
+    let places = (0..<100).map { number in
+      let key = Array("key \(number)".utf8)
+      return buffer.search(key.span, in: .store, keyHash: 0, 1, table.view).place
     }
     #expect(Set(places).count > 50)
   }

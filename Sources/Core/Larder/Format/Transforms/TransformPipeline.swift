@@ -22,9 +22,10 @@ struct TransformPipeline: Sendable {
     return try (changed?.bytes, changed?.steps, metadata(attributes.metadataFields, of: entry))
   }
 
-  /// Whether an entry may be read: all required transforms changed the entry, or the entry is negative.
+  /// Whether an entry may be read: all required transforms changed the entry, or the entry is negative and has no value.
   func accepts(_ header: EntryHeader, _ record: Span<UInt8>) -> Bool {
-    if !hasRequired || header.flags.contains(.negative) { return true }
+    let isEmpty = header.flags.contains(.negative) && header.payloadStart == record.count
+    if !hasRequired || isEmpty { return true }
     let range = header.flags.contains(.transformed) ? header.field(.transforms, in: record) : nil
     return isComplete(range.flatMap { TransformSteps(record.extracting($0)) })
   }

@@ -80,8 +80,12 @@ struct MemoryTable {
 /// with a secret before their multiplication. ``Checksum`` mixes one word with a constant: if a key contains this constant, the
 /// product is 0 with every seed, so all such keys collide.
 struct KeyHash: Sendable {
-  private let first = UInt64.random(in: .min ... .max)
-  private let second = UInt64.random(in: .min ... .max)
+  private let first: UInt64
+  private let second: UInt64
+
+  init(_ first: UInt64 = .random(in: 0 ... .max), _ second: UInt64 = .random(in: 0 ... .max)) {
+    (self.first, self.second) = (first, second)
+  }
 
   @inline(__always)
   func hash(of key: Span<UInt8>) -> UInt64 {

@@ -131,7 +131,7 @@ extension EntryReader {
       if header.flags.contains(.negative) { outcome = .negative }
       if !isIntact(header, record: record, keyHash: keyHash) { outcome = .damaged }
     }
-    // The value of an expired entry may be read in pieces, so the store must accept an expired entry, too.
+    // Some reads return the value of an expired entry, so the store must accept an expired entry, too.
     if !transforms.accepts(header, record) { outcome = .damaged }
     return Lookup(outcome, id: id, keyHash: keyHash, header: current, record: record)
   }

@@ -26,8 +26,7 @@ extension Store.Namespace {
         let recordsAccess = !store.isReadOnly
         let transaction = try engine.reader.beginLookup(key, of: handle)
         let found = try engine.reader.lookUp(key, of: handle, in: transaction)
-        let isNegative = found.header.flags.contains(.negative)  // The outcome may be `expired`.
-        guard found.outcome == .fresh || role != .first && !isNegative else {
+        guard found.outcome == .fresh || role != .first && found.outcome != .negative else {
           engine.reader.recordMiss(
             found, key: key, of: handle, in: transaction, recordsAccess: recordsAccess)
           return nil

@@ -35,7 +35,7 @@ extension WriteBuffer {
     _ view: borrowing SharedTable.View
   ) -> (place: Int, found: Found?) {
     let (table, log) = (layout.table(of: generation), layout.log(of: generation))
-    var place = Int(truncatingIfNeeded: Checksum.mix(keyHash, secret)) & (layout.slots - 1)
+    var place = Int(truncatingIfNeeded: keyHash ^ places.hash(of: key)) & (layout.slots - 1)
     for _ in 0..<layout.slots {
       let slot = BufferSlot(word: view.acquire(table + place))
       if !slot.isOf(generation) { break }

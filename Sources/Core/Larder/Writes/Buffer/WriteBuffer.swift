@@ -17,8 +17,8 @@ final class WriteBuffer: Sendable {
   let isSuspended = Atomic(false)
   /// The boot of the machine and the data file that this process uses.
   let origin: [UInt64]
-  /// A number of the store that no client knows, so a client who chooses keys cannot choose one place for many keys.
-  let secret: UInt64
+  /// Hashes keys with a secret of the store, so a client who chooses keys cannot choose one place for many keys.
+  let places: KeyHash
   /// The generation of records that did not belong to the data when this process opened the store; 0 if there were none.
   private let foreignGeneration: UInt64
   let commits = Atomic(0)
@@ -54,7 +54,8 @@ final class WriteBuffer: Sendable {
     self.layout = layout
     self.lock = lock
     self.origin = origin
-    secret = store.span.word(at: 0) | 1
+    // A page cursor shows the first eight bytes of the store's identity to clients.
+    places = KeyHash(store.span.word(at: 8), store.span.word(at: 8))
     // The buffer has values in their stored form, but an append runs no transforms. So a store with transforms never appends.
     mayAppend =
       Self.wanted(by: options, in: environment) > 0 && options.transforms.isEmpty
@@ -110,7 +111,7 @@ final class WriteBuffer: Sendable {
   }
 
   static func table(of environment: Environment, _ store: [UInt8]) -> SharedTable {
-    SharedTable(.buffer, layout: 4, store: store, of: environment) {
+    SharedTable(.buffer, layout: 5, store: store, of: environment) {
       BufferLayout(count: $0) != nil
     }
   }
