@@ -45,7 +45,8 @@ extension StoreFormat {
     let record: [UInt8]
     do throws(LMDBError) {
       let transaction = try environment.beginRead()
-      record = try transaction.value(for: MetadataKey.format.span, in: .main)?.copied ?? []
+      let key = MetadataKey.format
+      record = try transaction.value(for: key.span, in: .main)?.copied ?? []
     } catch { throw LarderError(error, path: path) }
     guard Self.isMarked(record.span) else {
       throw LarderError(

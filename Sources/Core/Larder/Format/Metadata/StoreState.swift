@@ -53,7 +53,8 @@ struct WordReader: ~Escapable {
 extension DatabaseView where Self: ~Copyable {
   /// The state of the store; nil if its record is damaged or missing.
   func state(_ seal: RecordSeal) throws(LMDBError) -> StoreState? {
-    guard let record = try value(for: MetadataKey.state.span, in: .main) else { return nil }
+    let key = MetadataKey.state
+    guard let record = try value(for: key.span, in: .main) else { return nil }
     return StoreState(record, seal: seal)
   }
 }
@@ -75,7 +76,8 @@ extension StoreState {
   static let recordSize = RecordSeal.size + 15 * 8
 
   func write(to record: inout OutputSpan<UInt8>, seal: RecordSeal) {
-    seal.write(to: &record, seed: seal.seed(for: MetadataKey.state.span)) { record in
+    let key = MetadataKey.state
+    seal.write(to: &record, seed: seal.seed(for: key.span)) { record in
       for word in [
         generation, nextID, tombstones, entries, bytes, stored, lastStamp, suspectSince, garbage,
         nextDue, dependents, forcedCommits, watched, maintained, orphans,

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Writes the outcome of a load. If the value cannot be stored, the load still succeeds, and its result has the error.
 extension CacheLoad {
   /// - Parameter isRenewal: whether `value` is the stored value, whose lifetime starts again. In a renewal, the value is
