@@ -28,8 +28,9 @@ enum BufferedStore {
   @discardableResult static func leaveByKill(_ path: String, at point: Int? = nil) throws -> Int {
     let writer = try PeerProcess(
       "buffered", path, ["0", "262144", "7"],
-      under: point.map { ["LARDER_KILL_POINT=\($0):1"] } ?? [], saying: "open")
+      under: ["LARDER_KILL_POINT=" + (point.map { "\($0):1" } ?? "6:40")], saying: "open")
     if point == nil {
+      // The kill point does not exist in a release build.
       for _ in 0..<20 { _ = writer.line() }
       writer.kill()
     }
