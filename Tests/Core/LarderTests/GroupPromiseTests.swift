@@ -82,6 +82,23 @@ import Testing
     #expect(try notes.keysByPages(of: 10).map(\.description) == ["between"])
   }
 
+  @Test func `writes are committed even if others are cancelled during each run`() async throws {
+    let tasks = Shared<[Task<Void, any Error>]>([])
+    try await whileHeld(store, until: 9) {
+      for index in 0..<8 {
+        let task = Task { try await notes.set("x", for: "\(index)") }
+        tasks.withLock { $0.append(task) }
+        try await store.engine.writes.queue.waitForWaiting(index + 1)
+      }
+      try await store.engine.commit(
+        SharedWrite { _ in
+          let last = tasks.withLock { $0.popLast() }
+          last?.cancel()
+        })
+    }
+    #expect(try notes.count() == 5)
+  }
+
   @Test(arguments: [Eviction.refuse, .adaptive])
   func `a member without room fails alone, others commit once`(_ eviction: Eviction) async throws {
     let full = store.namespace("full")
