@@ -44,6 +44,22 @@ struct GroupCommitTests: StoreSuite {
     try store.close()
   }
 
+  @Test func `a caller that commits the queue itself stops after its own write`() throws {
+    let (queue, runs) = (store.engine.writes.queue, Tally())
+    queue.thread.suspend()
+    defer { queue.thread.resume() }
+    @Sendable func add() {
+      let next = SharedWrite { _ in
+        runs.add()
+        if runs.value < 50 { add() }
+      }
+      _ = queue.add([CallerWrite(next)], engine: store.engine)
+    }
+    add()
+    try notes.set("v", for: "k")
+    #expect(runs.value < 50)
+  }
+
   @Test func `a task that is cancelled already writes nothing`() async throws {
     let cache = store.cache(TextCodec(), in: "notes")
     // After these writes the namespace is known, so a write of a task below would use the write buffer.

@@ -167,7 +167,7 @@ extension StoreEngine {
     let unfinished = loads.writes.unfinished()
     // If the writer thread does not run, this thread commits the values, as in a write of a caller that blocks.
     while unfinished.wait(timeout: .now() + .milliseconds(100)) == .timedOut {
-      writes.queue.drain(self)
+      writes.queue.drain(self) { unfinished.wait(timeout: .now()) == .success }
     }
   }
 

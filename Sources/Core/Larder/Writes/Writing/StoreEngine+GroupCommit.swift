@@ -23,7 +23,9 @@ extension StoreEngine {
     let done = DispatchSemaphore(value: 0)
     blocked.begin { done.signal() }
     guard writes.queue.add([blocked], engine: self) else { throw error(.closed) }
-    while done.wait(timeout: .now() + .milliseconds(100)) == .timedOut { writes.queue.drain(self) }
+    while done.wait(timeout: .now() + .milliseconds(100)) == .timedOut {
+      writes.queue.drain(self) { blocked.isFinished }
+    }
     return try blocked.result
   }
 

@@ -48,6 +48,8 @@ final class CallerWrite<Result: Sendable>: QueuedWrite {
   /// Must be called before the write joins the queue.
   func begin(_ resume: @escaping @Sendable () -> Void) { self.resume.withLock { $0 = resume } }
 
+  var isFinished: Bool { resume.withLock { $0 == nil } }
+
   func cancel() { cancelled.store(true, ordering: .relaxed) }
 
   func append(in engine: StoreEngine) -> Bool {
@@ -148,20 +150,23 @@ final class WriteQueue: Sendable {
     return true
   }
 
-  /// Commits the waiting writes on the calling thread. Does nothing if another thread is already committing.
-  func drain(_ engine: StoreEngine) {
+  /// Commits the waiting writes on the calling thread, until `isDone` returns true. Does nothing if another thread is already
+  /// committing. The writer thread commits the rest, because under a steady load the queue may never be empty.
+  func drain(_ engine: StoreEngine, until isDone: () -> Bool = { false }) {
     let isFirst = state.withLock { state in
       defer { state.isCommitting = true }
       return !state.isCommitting
     }
     guard isFirst else { return }
-    while let group = takeGroup() { engine.commit(group) }
+    while let group = takeGroup(engine, unless: isDone()) { engine.commit(group) }
   }
 
-  private func takeGroup() -> [any QueuedWrite]? {
+  private func takeGroup(_ engine: StoreEngine, unless isDone: Bool) -> [any QueuedWrite]? {
     state.withLock { state in
-      if state.waiting.isEmpty {
-        isScheduled.store(false, ordering: .relaxed)
+      // After a close no writes are added, and the close waits for all of them.
+      if isDone && !state.isClosed || state.waiting.isEmpty {
+        isScheduled.store(!state.waiting.isEmpty, ordering: .relaxed)
+        if !state.waiting.isEmpty { thread.async { self.drain(engine) } }
         state.isCommitting = false
         return nil
       }
