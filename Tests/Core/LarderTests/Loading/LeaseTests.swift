@@ -7,12 +7,16 @@ import Testing
 @Suite(.settling) struct LeaseTests: StoreSuite {
   /// The simulated clock of this process. The clock of the peers always shows 1,000,000.
   private let machine = Shared<Int64>(1_000_000)
+  private let looks = Tally()
   private let origin = Origin()
   let fixture: StoreFixture
 
   init() {
     var options = Store.Options()
-    options.hooks.machineClock = { [machine] in machine.value }
+    options.hooks.machineClock = { [machine, looks] in
+      looks.add()
+      return machine.value
+    }
     fixture = StoreFixture(onDisk: options, usesSystemClock: true)
   }
 
@@ -78,6 +82,18 @@ import Testing
     #expect(peer.line()?.hasPrefix("loaded") == true)
     _ = try await task.value
     #expect(origin.loads == 1)
+  }
+
+  @Test func `a wait for another process decodes the stored value only once`() async throws {
+    try await boards.set("old", for: "thun")
+    let peer = try peer(.revalidate)
+    let codec = CountingCodec()
+    let cache = store.cache(codec, in: "boards", memory: .off)
+    let task = origin.startAsking(cache, LoadOptions(policy: .revalidate))
+    try await waitUntil { looks.value > 30 }
+    #expect(codec.decoded == 2, "once for the request, and once for its load")
+    try peer.tell("new")
+    #expect(try await task.value.value == "new")
   }
 
   @Test func `a load of another process is waited for a minute at most`() async throws {

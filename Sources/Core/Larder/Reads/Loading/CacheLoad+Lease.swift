@@ -36,6 +36,12 @@ extension CacheLoad {
       try await Task.sleep(for: .milliseconds(Int.random(in: pause / 2...pause)))
       pause = min(2 * pause, 100)
       let attempt = leases.takeAfterWait(hash)
+      // While the other process loads, each look reads no value: the decoding of a large stale value would take long.
+      if attempt.isHeld, leases.now() < limit,
+        try cache.isUnchanged(key.span, since: first.lookup)
+      {
+        continue
+      }
       let turn = try lookUpAgain(running, attempt.lease, since: first.lookup)
       if !attempt.isHeld || turn.isAnswered || leases.now() >= limit { return turn }
     }
