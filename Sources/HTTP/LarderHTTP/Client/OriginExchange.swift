@@ -41,8 +41,7 @@
       switch outcome {
       case .failed(let error, let fields, let retry):
         // The fields of the failed request may be the reason for the failure. So all clients with other fields send one further
-        // request together. An origin that is down gets two requests, whatever the number of clients. After a timeout no
-        // further request is sent, because the origin would probably be too slow again.
+        // request together, but not after a timeout, because the origin would probably be too slow again.
         let isTimeout = if case HTTPCacheError.timedOut = error { true } else { false }
         guard fields != forward.original.headerFields, !isTimeout, waiting.retry == nil else {
           var result = try staleFallback(after: error)
@@ -63,12 +62,14 @@
       return nil
     }
 
-    /// Refreshes the stored response in the background, unless an equal exchange is under way.
+    /// Refreshes the stored response in the background, at most once a second, because the origin may be down.
     func refresh() {
       // A read-only handle could store no response, so each later hit would start a further refresh.
       guard !cache.namespace.store.isReadOnly, let name = flightName,
+        !cache.flights.isPaused(name, at: cache.clock.monotonic),
         cache.flights.join(name, for: Flight.Outcome.self) == nil
       else { return }
+      cache.flights.pause(name, at: cache.clock.monotonic)
       var exchange = leading(Flight(name, in: cache.flights))
       exchange.client.interim = { _ in }
       if client.key?.bodyDigest == nil { exchange.client.body = HTTPBody() }
@@ -153,8 +154,7 @@
 
     private func ask() async throws -> HTTPCacheResult? {
       let (policy, clock) = (cache.rules.policy, cache.clock)
-      // The new response may replace a stored response, whose invalidation must then apply to the new response, too. So the
-      // permit gets the tags of the stored response.
+      // The permit gets the tags of the stored responses, because their invalidation must also apply to the new response.
       let credential = cache.rules.credential(of: forward.original)
       cache.responses.permits.add(
         held.filter { $0.response.credential == credential }.flatMap(\.tags), to: permit)

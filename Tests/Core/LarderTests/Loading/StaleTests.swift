@@ -33,6 +33,20 @@ import Testing
     #expect(try boards.namespace.reads.staleHits == 100)
   }
 
+  @Test func `after a failed refresh the next refresh waits for a second`() async throws {
+    _ = try await ask()
+    clock.advance(by: .minutes(2))
+    origin.fail()
+    for _ in 0..<10 {
+      #expect(try await ask().value == "load 1")
+      try await waitUntil { boards.namespace.engine.loads.running.count == 0 }
+    }
+    #expect(origin.loads == 2)
+    clock.advance(by: .seconds(1))
+    _ = try await ask()
+    try await origin.waitForLoads(3)
+  }
+
   @Test func `a stale value that cannot be decoded takes no hit away`() async throws {
     try await boards.set("board", for: "bern")
     #expect(try boards.value(for: "bern") == "board")

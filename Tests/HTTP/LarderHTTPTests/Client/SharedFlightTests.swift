@@ -244,8 +244,11 @@ struct SharedFlightTests {
     fixture.origin.become { _, _ in throw Origin.Down() }
     #expect(try await fixture.get().result.reason == .staleWhileRevalidating)
     try await fixture.origin.wait(for: 2)
+    try await waitUntil { fixture.cache.flights.count == 0 }
     #expect(try await fixture.get().body == "body")
+    #expect(fixture.cache.flights.count == 0, "a refresh begins at most once a second")
     #expect(try fixture.store.namespace("http").count() == 1)
+    fixture.clock.advance(by: .seconds(1))
     // A refresh ends at an endless body, which replaces the stale response.
     let endless = HTTPBody(next: { [UInt8](repeating: 1, count: 1_000) })
     fixture.origin.become(.giving([("Cache-Control", "max-age=1")]) { endless })

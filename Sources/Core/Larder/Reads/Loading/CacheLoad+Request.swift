@@ -144,6 +144,7 @@ extension CacheLoad {
   private func refresh(after lookup: CacheLookup<Value>) {
     // A read-only handle could not store the value, so each later read would start a further load.
     if cache.namespace.store.isReadOnly { return }
+    if engine.loads.running.isPaused(name, at: engine.clock.monotonic) { return }
     if let load: InFlight = engine.loads.running.load(named: name), mayShare(load, after: lookup) {
       return
     }

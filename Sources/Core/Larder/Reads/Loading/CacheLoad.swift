@@ -54,15 +54,28 @@ struct CacheLoad<Value: Sendable>: Sendable {
   func complete(_ running: InFlight, _ result: Result<LoadedValue<Value>, any Error>) {
     let remove: @Sendable () -> Void = { engine.loads.running.remove(running, name) }
     // Removes the failed load first, so that a later caller starts a new load instead of getting the error.
-    if case .failure = result { remove() }
+    switch result {
+    case .success(let loaded): if let error = loaded.result?.error { pauseRefreshes(after: error) }
+    case .failure(let error):
+      pauseRefreshes(after: error)
+      remove()
+    }
     running.complete(result)
     guard case .success(let loaded) = result else { return }
     guard let write = loaded.write else { return remove() }
     // Uses a task, because the thread that commits must run no code of the user: no handler of errors, and no deinitializer.
     Task {
-      do { try await write.value() } catch { options.onBackgroundError?(error) }
+      do { try await write.value() } catch {
+        if error is LarderError { pauseRefreshes(after: error) }
+        options.onBackgroundError?(error)
+      }
       remove()
     }
+  }
+
+  private func pauseRefreshes(after error: any Error) {
+    if error is CancellationError { return }
+    engine.loads.running.pause(name, at: engine.clock.monotonic)
   }
 
   private func run(

@@ -3,8 +3,22 @@ import Synchronization
 /// The loads of this process, at most one for each name. A load stays in the table until its value is committed.
 package final class SingleFlight<Name: Hashable & Sendable>: Sendable {
   private let loads = Mutex<[Name: any AnyInFlightLoad]>([:])
+  /// By the hash of a name, the time before which no load in the background begins.
+  private let pauses = Mutex<[Int: Duration]>([:])
 
   package init() {}
+
+  /// Prevents loads in the background for a second. Without pauses, each hit of a stale value would ask an origin that fails.
+  package func pause(_ name: Name, at now: Duration) {
+    pauses.withLock { pauses in
+      if pauses.count >= 10_000 { pauses = [:] }
+      pauses[name.hashValue] = now + .seconds(1)
+    }
+  }
+
+  package func isPaused(_ name: Name, at now: Duration) -> Bool {
+    pauses.withLock { pauses in pauses[name.hashValue].map { now < $0 } ?? false }
+  }
 
   package var count: Int { loads.withLock { $0.count } }
 
