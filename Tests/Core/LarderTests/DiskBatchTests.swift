@@ -61,6 +61,12 @@ struct DiskBatchTests: StoreSuite {
     #expect(try notes.count() > 1000)
   }
 
+  @Test func `one large batch does not keep half of the file free for ever`() throws {
+    store.engine.writes.pagesForBatches.store(100_000, ordering: .relaxed)
+    for index in 0..<500 { try store.write { batch in try batch.set("v", for: index, in: notes) } }
+    #expect(store.engine.writes.pagesForBatches.load(ordering: .relaxed) < 1000)
+  }
+
   @Test func `a batch that no eviction makes room for says so`() throws {
     for attempt in 0..<3 {
       let code = failure {

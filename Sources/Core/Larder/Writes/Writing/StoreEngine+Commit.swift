@@ -130,6 +130,7 @@ extension StoreEngine {
         }
       }
       effects.confirm(in: self)
+      if !mode.mayRepeat { PageReclaimer.noteSuccess(pages, in: self) }
       if effects.orphans > 0, mode.cleansUp { removeRemainingOrphans(effects.orphans) }
       return result!
     } catch {
