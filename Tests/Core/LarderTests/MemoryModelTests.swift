@@ -192,6 +192,9 @@ private struct MemoryRun {
     try fill(cache, 110..<111)
     #expect(system.looks.value == before + 1)
     #expect(cache.memory?.usage.entries == 56 && other.memory?.usage.entries == 20)
+    clock.advance(by: .seconds(1))
+    try fill(cache, 110..<111)
+    #expect(cache.memory?.usage.entries == 56, "the level is an average of ten seconds")
     system.level.withLock { $0 = .critical }
     clock.advance(by: .seconds(1))
     try fill(cache, 111..<112)

@@ -8,6 +8,8 @@ final class MemoryRegistry: Sendable {
   /// Tells how scarce memory is. Nil if the memory tier never drops values for this reason.
   private let pressure: (@Sendable () -> MemoryPressure)?
   private let pressureChecked = Atomic<Int64>(0)
+  /// The time and the level of the last trim.
+  private let trimmed = Mutex<(time: Int64, level: MemoryPressure)>((0, .normal))
   /// The shortest time in milliseconds between two checks of the pressure.
   private static let pressureInterval: Int64 = 1000
 
@@ -104,8 +106,15 @@ final class MemoryRegistry: Sendable {
     let last = pressureChecked.load(ordering: .relaxed)
     guard now &- last >= Self.pressureInterval || now < last,
       pressureChecked.compareExchange(expected: last, desired: now, ordering: .relaxed).exchanged,
-      let fraction = pressure().keptFraction
+      case let level = pressure(), let fraction = level.keptFraction
     else { return }
+    // The system tells averages of ten seconds. So for ten seconds they do not show the effect of a trim.
+    let isEffective = trimmed.withLock { last in
+      if level <= last.level, now >= last.time, now &- last.time < 10_000 { return false }
+      last = (now, level)
+      return true
+    }
+    guard isEffective else { return }
     for memory in budget.members { memory.trim(toFraction: fraction) }
   }
 }
