@@ -91,7 +91,8 @@ public final class StoreMonitor: Sendable {
         let health = try store.health()
         if health != last.health { events.append(health.event) }
         last.health = health
-        let now = try store.statistics()
+        var now = try store.statistics()
+        if let before = last.statistics { now.keepReads(of: before) }
         events += now.events(since: last.statistics)
         (last.statistics, last.isUnreadable) = (now, false)
       } catch {

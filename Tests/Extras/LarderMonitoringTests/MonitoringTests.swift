@@ -149,6 +149,31 @@ import Testing
     }
   }
 
+  @Test func `a count of reads does not fall when a stale value is served`() async throws {
+    struct Refusal: Error {}
+    let clock = ManualClock()
+    let store = try Store.temporary(options: Store.Options(clock: clock))
+    let (reports, boards) = (Reports(), store.cache(of: String.self, in: "boards"))
+    let monitor = StoreMonitor(of: store, report: reports.report)
+    let options = LoadOptions(
+      expires: .after(.minutes(2)), stale: Staleness(onError: .hours(24)), waitsForCommit: true)
+    for _ in 0..<2 {
+      _ = try await boards.result(for: "thun", options: options) { "a board" }
+      clock.advance(by: .minutes(3))
+    }
+    for _ in 0..<2 {
+      _ = try await boards.result(for: "thun", options: options) { () -> String in
+        monitor.lookOnce()
+        throw Refusal()
+      }
+      monitor.lookOnce()
+      #expect(reports.value("larder_misses", ["reason": "stale"]) == 2)
+    }
+    try store.resetStatistics()
+    monitor.lookOnce()
+    #expect(reports.value("larder_misses", ["reason": "stale"]) == 0)
+  }
+
   @Test func `the events of a namespace that is new since the last look are reported`() throws {
     try withTemporaryStore { store, _ in
       let reports = Reports()

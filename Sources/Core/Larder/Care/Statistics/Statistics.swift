@@ -115,6 +115,20 @@ public struct Statistics: Sendable {
   public var removals: RemovalCounters { namespaces.reduce(RemovalCounters()) { $0 + $1.removals } }
   /// The time at which the oldest of these counts began; nil if the store has no namespaces.
   public var since: Timestamp? { namespaces.map(\.since).min() }
+
+  /// Lets no count of reads be lower than in `before`, except after a reset. A monitor takes a count that falls for a reset.
+  package mutating func keepReads(of before: Statistics) {
+    let known = Dictionary(
+      before.namespaces.map { (ExactString($0.info.name), $0) }, uniquingKeysWith: { $1 })
+    for index in namespaces.indices {
+      let present = namespaces[index]
+      if let old = known[ExactString(present.info.name)], old.since == present.since,
+        old.info.created == present.info.created
+      {
+        namespaces[index].reads = present.reads.rising(from: old.reads)
+      }
+    }
+  }
 }
 
 extension Store {

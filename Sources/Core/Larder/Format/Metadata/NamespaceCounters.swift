@@ -180,7 +180,7 @@ public struct ReadCounters: Sendable, Equatable {
   public var absent: UInt64 { self[.misses] }
   /// Misses because the entry had expired.
   public var expired: UInt64 { self[.expired] }
-  /// Misses because the entry was stale and the read accepted no stale value.
+  /// Misses because the entry was stale, and the read accepted no stale value or still waits for its load.
   public var stale: UInt64 { self[.stale] - min(self[.stale], self[.served]) }
   /// Misses because the entry was damaged, or lacked a required transform.
   public var damaged: UInt64 { self[.damaged] }
@@ -192,6 +192,15 @@ public struct ReadCounters: Sendable, Equatable {
     let answered = hits &+ staleHits
     let all = answered &+ misses
     return all == 0 ? nil : Double(answered) / Double(all)
+  }
+
+  /// These counts, but none lower than in the earlier counts `before`. Until its load fails, a read of a stale value counts as a
+  /// miss, and until its decoding an undecodable value counts as a hit, so both counts may fall.
+  func rising(from before: Self) -> Self {
+    var rising = Self(counts: pointwiseMax(counts, before.counts))
+    rising[.hits] = max(rising[.hits], rising.undecodable &+ before.hits)
+    rising[.stale] = max(rising[.stale], rising.staleHits &+ before.stale)
+    return rising
   }
 
   static func + (left: Self, right: Self) -> Self { Self(counts: left.counts &+ right.counts) }
