@@ -8,7 +8,7 @@ import Testing
 /// An entry of the namespace "a" that is in no store.
 func browsedEntry(_ key: some StoreKey, size: Int = 0, version: UInt64 = 1) -> Store.Entry {
   Store.Entry(
-    namespace: "a", key: Key(key), size: size, storedSize: size,
+    namespace: "a", key: Key(key), size: size, storedSize: size, valueSize: size,
     written: Timestamp(milliseconds: 0), lastUsed: nil, expires: nil, staleUntil: nil,
     timeToIdle: nil, state: .fresh, codec: .text, version: version, isPinned: false,
     isNegative: false, owners: [], tags: [], entityTag: nil, lastModified: nil, metadata: nil,

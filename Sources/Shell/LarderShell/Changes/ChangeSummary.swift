@@ -123,9 +123,7 @@ struct Tally: Sendable, Hashable {
 }
 
 extension Tally {
-  init(_ entry: Store.Entry) {
-    self.init(entries: 1, bytes: entry.transforms.isEmpty ? entry.size : entry.storedSize)
-  }
+  init(_ entry: Store.Entry) { self.init(entries: 1, bytes: entry.valueSize) }
 
   init(_ removal: RemovalResult) { self.init(entries: removal.entries, bytes: removal.bytes) }
 

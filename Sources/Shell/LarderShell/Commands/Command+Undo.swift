@@ -46,7 +46,7 @@ extension Command {
         log.items.removeLast(part.count)
         log.lost += restored.count { $0 == nil }
         for (item, isRestored) in zip(part, restored) where isRestored == true {
-          let size = (item.before?.entry ?? item.after)?.size ?? 0
+          let size = (item.before?.entry ?? item.after)?.valueSize ?? 0
           done.add(Tally(entries: 1, bytes: size), in: item.namespace.name)
         }
       }

@@ -19,6 +19,8 @@ extension Store {
     public var size: Int
     /// The size in bytes of the stored entry: header, tags, owners, metadata, and the value after its transforms.
     public var storedSize: Int
+    /// The size in bytes of the value after its transforms, which limits and counters use.
+    package var valueSize = 0
     /// When the value was written.
     public var written: Timestamp
     /// When the entry was last read or written, to the minute; nil if unknown. Reads that only memory answered do not count.

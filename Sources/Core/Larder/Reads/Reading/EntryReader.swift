@@ -104,8 +104,8 @@ final class EntryReader: Sendable {
     let staleUntil = header.staleUntil == header.expires ? nil : header.staleUntil
     return Store.Entry(
       namespace: namespace, key: key, size: steps.first?.size ?? entry.valueCount,
-      storedSize: entry.storedCount, written: written, lastUsed: lastUsed,
-      expires: expires.map { Timestamp(milliseconds: $0) },
+      storedSize: entry.storedCount, valueSize: entry.valueCount, written: written,
+      lastUsed: lastUsed, expires: expires.map { Timestamp(milliseconds: $0) },
       staleUntil: staleUntil.map { Timestamp(milliseconds: $0) },
       timeToIdle: idle.map { .milliseconds($0.milliseconds) },
       state: header.state(at: now.milliseconds), codec: CodecID(rawValue: header.codec),
