@@ -79,14 +79,6 @@ extension Statistics {
     ]
   }
 
-  /// The bytes of the pages in use, of those that entries may use. The file itself stays large after the removal of entries.
-  var usedDisk: Tier {
-    var tier = usage.disk
-    tier.limit = StoreLimits(disk: tier.limit).usableDisk(pageSize: file.pageSize)
-    tier.used = min((file.pages - file.freePages) * file.pageSize, tier.limit ?? .max)
-    return tier
-  }
-
   private func isFull(_ tier: Tier) -> Bool { (tier.utilization ?? 0) >= Self.fullAt }
 }
 

@@ -50,6 +50,12 @@ import Testing
     try shell("limits --reset --yes")
     #expect(try shell.store.limits().declared == StoreLimits(disk: 5_000_000))
     #expect(try shell.store.limits().overrides == StoreLimits())
+    // The free pages of the file, which stays large, are not in use.
+    try shell.store.clear()
+    try shell.store.purge()
+    let fields = try shell("limits").split { $0 == "\t" || $0 == "\n" }
+    let place = try #require(fields.firstIndex(of: "disk"))
+    #expect(Int(fields[place + 1]) ?? .max < 2_000_000)
   }
 
   @Test func `the store has limits of its own`() throws {

@@ -83,12 +83,15 @@ struct LimitReport {
   private static func rows(of store: Store, holding namespaces: [NamespaceInfo]) throws -> [Row] {
     let limits = try store.limits()
     let all = [limits.effective, limits.declared, limits.overrides]
-    let (used, file) = (namespaces.tally, try store.statistics().file.size)
+    let (used, pages) = (namespaces.tally, try store.statistics().usedDisk)
     let evicts = "evicts low priority first"
+    var disk = row(Self.store, "disk", pages.used, Cell.size, all.map(\.disk), whenFull: evicts)
+    // Entries may use the limit without its reserve.
+    disk.share = pages.utilization
     return [
       row(Self.store, "entries", used.entries, Cell.number, all.map(\.entries), whenFull: evicts),
       row(Self.store, "bytes", used.bytes, Cell.size, all.map(\.bytes), whenFull: evicts),
-      row(Self.store, "disk", file, Cell.size, all.map(\.disk), whenFull: evicts),
+      disk,
       // The memory that other processes use is unknown, so the row has no used amount.
       row(
         Self.store, "memory", nil, Cell.size, all.map(\.memory), whenFull: "drops decoded values"),

@@ -116,6 +116,14 @@ public struct Statistics: Sendable {
   /// The time at which the oldest of these counts began; nil if the store has no namespaces.
   public var since: Timestamp? { namespaces.map(\.since).min() }
 
+  /// The bytes of the pages in use, of those that entries may use. The file itself stays large after the removal of entries.
+  package var usedDisk: Tier {
+    var tier = usage.disk
+    tier.limit = StoreLimits(disk: tier.limit).usableDisk(pageSize: file.pageSize)
+    tier.used = min((file.pages - file.freePages) * file.pageSize, tier.limit ?? .max)
+    return tier
+  }
+
   /// Lets no count of reads be lower than in `before`, except after a reset. A monitor takes a count that falls for a reset.
   package mutating func keepReads(of before: Statistics) {
     let known = Dictionary(
