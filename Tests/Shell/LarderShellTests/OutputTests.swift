@@ -83,6 +83,7 @@ import Testing
   @Test func `any span has a text, any share a percentage, and no number has no bar`() {
     #expect(Cell.span(.min).shown(Presentation(.table, clock: stockholm)).hasPrefix("-106,751,"))
     #expect(Wording.percent(0.284) == "28 %" && Wording.percent(2.5) == "250 %")
+    #expect(Wording.percent(0.9999) == "99 %" && Wording.percent(1) == "100 %")
     for share in [1.8e19, .infinity, .nan] { #expect(Wording.percent(share) == "\(Int.max) %") }
     #expect(Bar.text(.nan, width: 4, hasUnicode: true) == "")
   }

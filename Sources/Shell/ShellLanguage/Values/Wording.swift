@@ -23,9 +23,11 @@ package enum Wording {
 
   package static func entries(_ number: Int) -> String { count(number, "entry", "entries") }
 
-  /// A share from 0 to 1 as a percentage, such as `28 %`. The counters of a damaged store can give a share beyond all numbers.
+  /// A share as a percentage, such as `28 %`. A share below 1 is never `100 %`, because a limit would look full, or a rate without
+  /// a miss. The counters of a damaged store can give a share beyond all numbers.
   package static func percent(_ share: Double) -> String {
-    "\(Int(exactly: (share * 100).rounded()) ?? .max) %"
+    let percent = Int(exactly: (share * 100).rounded()) ?? .max
+    return "\(share < 1 ? min(percent, 99) : percent) %"
   }
 
   /// A number of bytes, such as `812 B`, `2.4 kB`, `31 kB` or `16.3 MB`. Units are powers of 1000.
