@@ -22,6 +22,8 @@ import Testing
     #expect(table.contains("articles          3  3 kB     1      0       1  50 %"))
     #expect(try shell("stats @articles").split(separator: "\n").count == 2)
     #expect(try shell("stats @*") == table)
+    shell.store.namespace("articles").handle.count(.damaged)
+    #expect(try shell("stats @articles").contains("\n\ndamaged in  reads\narticles"))
     let lines = try shell("output plain", "stats")
     #expect(lines.contains("@*\tentries\t9\n") && lines.contains("articles\thits\t1\n"))
     let json = try shell("output json", "stats @articles")

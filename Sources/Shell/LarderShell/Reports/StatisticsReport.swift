@@ -46,6 +46,7 @@ struct StatisticsReport {
     let tables: [(columns: [Column], rows: [[Cell]])] = [
       ((all.first ?? []).map { $0.column }, all.map { facts in facts.map { $0.cell } }),
       (["evicted", "because", "entries"], evictions),
+      (["damaged in", "reads"], damage),
       (["HTTP", "requests", "count"], httpRows { $0 }),
       (["reader", "commits since", ""], isWhole ? statistics.readers.map(row) : []),
     ]
@@ -61,6 +62,12 @@ struct StatisticsReport {
         guard reason.isEviction, count > 0, let words = reason.texts.words else { return nil }
         return [.text(namespace.info.name), .text(words), .number(Int(clamping: count))]
       }
+    }
+  }
+
+  private var damage: [[Cell]] {
+    namespaces.filter { $0.reads.damaged > 0 }.map {
+      [.text($0.info.name), .number(Int(clamping: $0.reads.damaged))]
     }
   }
 
