@@ -212,7 +212,7 @@ extension Durability {
       switch self {
       case .durable: "a power failure loses nothing"
       case .checkpointed:
-        "a power failure may lose the writes of the last 200 ms and those made during the next sync"
+        "a power failure may lose the writes of the last 200 ms, or of a program's checkpointInterval, and those made during the next sync"
       case .scratch: "a power failure empties the store unless it was closed or synced"
       }
     return "\(rawValue): \(loss); a killed process loses nothing"
