@@ -58,6 +58,14 @@ import Testing
     #expect(Int(fields[place + 1]) ?? .max < 2_000_000)
   }
 
+  @Test func `a full store is not a limit of a namespace that refuses`() throws {
+    let shell = try Shell(.plain)
+    try shell.store.declare(Rules(eviction: .refuse), for: "a")
+    try shell.store.declare(StoreLimits(entries: 1))
+    try shell("set @a k v")
+    #expect(try shell.error("set @a l v").code == .full)
+  }
+
   @Test func `the store has limits of its own`() throws {
     let shell = try Shell(.plain)
     try shell.store.declare(StoreLimits(entries: 1000, disk: 50_000_000))

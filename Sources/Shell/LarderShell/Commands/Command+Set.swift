@@ -90,6 +90,9 @@ extension Command {
       guard let info = try namespace.info(), info.rules.eviction == .refuse else { throw error }
       let limits = info.rules.limits
       let isEntries = limits.entries.map { info.entries >= $0 } ?? false
+      let isBytes = limits.bytes.map { info.bytes + value.count > $0 } ?? false
+      // The store, its file or the disk may be full instead.
+      guard isEntries || isBytes else { throw error }
       let (kind, option) = isEntries ? ("entry", "--entries N") : ("byte", "--bytes SIZE")
       let used = isEntries ? Wording.count(info.entries) : Wording.size(info.bytes)
       let limit =
