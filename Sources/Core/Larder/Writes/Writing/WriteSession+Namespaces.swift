@@ -62,7 +62,8 @@ extension WriteSession {
       next = raw + 1
     }
     throw LarderError(
-      .overLimit, "\(engine.environment.path) has no namespace id left", hint: "remove namespaces")
+      .overLimit, "\(engine.environment.path) has no namespace id left",
+      hint: "move entries to a new store, and use fewer namespaces there")
   }
 
   mutating func namespaceNames() throws(LarderError) -> [String] {
