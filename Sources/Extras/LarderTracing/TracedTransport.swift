@@ -26,6 +26,8 @@
       secrets = secretParameters
     }
 
+    public var addedFields: HTTPFields { transport.addedFields }
+
     public func send(
       _ request: HTTPRequest, body: HTTPBody,
       interim: @escaping @Sendable (HTTPResponse) async -> Void

@@ -19,23 +19,24 @@
   public final class CurlTransport: HTTPTransport {
     private let handles = HandlePool()
     private let threads = Places(64)
-    private let userAgent: String?
+    public let addedFields: HTTPFields
 
     /// A transport with connections of its own.
     ///
     /// - Parameter userAgent: the value of `User-Agent`, such as `weather/1.0`, in requests without that field; some services
     ///   refuse a request that names no program. If this value is nil, no field is added.
-    public init(userAgent: String? = nil) { self.userAgent = userAgent }
+    public init(userAgent: String? = nil) {
+      var fields = HTTPFields()
+      fields[.userAgent] = userAgent
+      addedFields = fields
+    }
 
     public func send(
       _ request: HTTPRequest, body: HTTPBody,
       interim: @escaping @Sendable (HTTPResponse) async -> Void
     ) async throws -> (HTTPResponse, HTTPBody) {
-      var request = request
-      if let userAgent, !request.headerFields.contains(.userAgent) {
-        request.headerFields[.userAgent] = userAgent
-      }
-      let message = try Message(request, body: try await body.bytes(upTo: HTTPBody.largestUpload))
+      let bytes = try await body.bytes(upTo: HTTPBody.largestUpload)
+      let message = try Message(request.adding(addedFields), body: bytes)
       guard await threads.take() else { throw CancellationError() }
       // The transfer ends when nobody reads it any more, whether or not the response was read.
       let reader = EndedOnRelease(try begin(message), end: { $0.abandon() })

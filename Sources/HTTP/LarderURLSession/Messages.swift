@@ -102,15 +102,23 @@
     }
   }
 
-  extension HTTPResponse {
-    init(_ answer: HTTPURLResponse) {
-      self.init(status: .init(code: answer.statusCode))
-      for (name, value) in answer.allHeaderFields {
+  extension HTTPFields {
+    init(foundation fields: [AnyHashable: Any]) {
+      self.init()
+      for (name, value) in fields {
         guard let name = (name as? String).flatMap({ HTTPField.Name($0) }),
           let value = value as? String
         else { continue }
-        headerFields.append(HTTPField(name: name, lenientValue: Array(value.utf8)))
+        append(HTTPField(name: name, lenientValue: Array(value.utf8)))
       }
+    }
+  }
+
+  extension HTTPResponse {
+    init(_ answer: HTTPURLResponse) {
+      self.init(
+        status: .init(code: answer.statusCode),
+        headerFields: HTTPFields(foundation: answer.allHeaderFields))
       // `URLSession` has decoded the body, so these fields no longer describe it.
       if answer.isCoded {
         headerFields[.contentEncoding] = nil

@@ -22,10 +22,14 @@
   public final class URLSessionTransport: HTTPTransport {
     private let session: URLSession
     private let exchanges = SessionExchanges()
+    public let addedFields: HTTPFields
 
     /// A transport with a session of its own. The session keeps no cache and no cookies.
     public init(configuration: URLSessionConfiguration = .ephemeral) {
       let configuration = configuration.copy() as? URLSessionConfiguration ?? configuration
+      // The session would add these fields after the cache has chosen a stored response.
+      addedFields = HTTPFields(foundation: configuration.httpAdditionalHeaders ?? [:])
+      configuration.httpAdditionalHeaders = nil
       configuration.urlCache = nil
       // A request to the origin must not go through a cache again, so the protocols that ask a cache are removed.
       configuration.protocolClasses = configuration.protocolClasses?.filter {
@@ -44,6 +48,7 @@
       interim: @escaping @Sendable (HTTPResponse) async -> Void
     ) async throws -> (HTTPResponse, HTTPBody) {
       let bytes = try await body.bytes(upTo: HTTPBody.largestUpload)
+      let request = request.adding(addedFields)
       let asksForPlain = asksForPlain(request)
       let message = try URLRequest(request, body: bytes, isPlain: asksForPlain)
       let isSafe = [.get, .head, .options, .trace].contains(request.method)
@@ -79,12 +84,10 @@
       return exchanges.begin(session.dataTask(with: request))
     }
 
-    /// Whether the answer must have no content coding, because neither the request nor the configuration chooses a coding.
+    /// Whether the answer must have no content coding, because the request chooses none.
     private func asksForPlain(_ request: HTTPRequest) -> Bool {
       #if canImport(FoundationNetworking)
-        let fields = session.configuration.httpAdditionalHeaders ?? [:]
-        return request.headerFields[.acceptEncoding] == nil
-          && !fields.keys.contains { ($0 as? String)?.lowercased() == "accept-encoding" }
+        return !request.headerFields.contains(.acceptEncoding)
       #else
         return false
       #endif

@@ -49,6 +49,8 @@
     /// - Parameter origin: the transport that answers the requests.
     public init(over origin: some HTTPTransport) { self.origin = origin }
 
+    public var addedFields: HTTPFields { origin.addedFields }
+
     /// The faults of the next requests, in order; each request takes one fault.
     public var plan: [Fault] {
       get { state.withLock { $0.plan } }

@@ -11,7 +11,7 @@
     ///
     /// - Parameter requestBody: the body of the request, for ``HTTPCacheRule/bodyMethods``.
     public func peek(_ request: HTTPRequest, requestBody: [UInt8] = []) throws -> HTTPCacheResult? {
-      let request = try request.withCheckedTarget()
+      let request = try request.adding(addedFields).withCheckedTarget()
       let held = try responses.variants(
         under: rules.key(of: request, body: requestBody), policy: rules.policy)
       let selection = Selection(request, stored: held.map(\.response), policy: rules.policy)
@@ -48,7 +48,7 @@
       for tag in tags { _ = try EntryAttributes.validated(tag) }
       try HTTPCacheError.check(
         fieldCount: max(request.headerFields.count, response.headerFields.count))
-      let request = try request.withCheckedTarget()
+      let request = try request.adding(addedFields).withCheckedTarget()
       guard request.method == .get || rules.storesByBody(request),
         rules.policy.unexpected(response, to: request) == nil
       else { return false }

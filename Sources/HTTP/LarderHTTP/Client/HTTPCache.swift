@@ -14,6 +14,7 @@
     public private(set) var rules: HTTPRules
     let responses: ResponseStore
     let transport: any HTTPTransport
+    let addedFields: HTTPFields
     let flights = SingleFlight<String>()
     let buffers: BufferBudget
     let counters = HTTPCounters()
@@ -31,6 +32,7 @@
     ) {
       self.namespace = namespace
       self.transport = transport
+      addedFields = transport.addedFields
       self.report = report
       responses = ResponseStore(in: namespace)
       var policy = policy
@@ -75,7 +77,7 @@
     ) async throws -> HTTPCacheResult {
       for tag in tags { _ = try EntryAttributes.validated(tag) }
       try HTTPCacheError.check(fieldCount: request.headerFields.count)
-      let request = try request.withCheckedTarget()
+      let request = try request.adding(addedFields).withCheckedTarget()
       var body = body
       // The response may depend on the body, which is in no key, so the store is not used (RFC 9110, section 9.3.1).
       var isPassed = body.count != 0 && (request.method == .get || request.method == .head)

@@ -4,6 +4,11 @@
 
   /// Sends requests to the origin.
   public protocol HTTPTransport: Sendable {
+    /// The fields that the transport adds to requests without such fields; default: none. A cache adds the fields before it
+    /// decides, because `Authorization` names the user and other fields may select the response. A transport over another
+    /// transport has the added fields of that transport.
+    var addedFields: HTTPFields { get }
+
     /// Sends a request and returns the head of its final answer, with a body that has not been read yet.
     ///
     /// A transport follows no redirections, neither caches nor repeats requests, and supports cancellation. Its errors are
@@ -18,7 +23,19 @@
     ) async throws -> (HTTPResponse, HTTPBody)
   }
 
+  extension HTTPRequest {
+    /// The request with those of the fields whose names it lacks.
+    package func adding(_ fields: HTTPFields) -> HTTPRequest {
+      if fields.isEmpty { return self }
+      var request = self
+      request.headerFields += fields.filter { !headerFields.contains($0.name) }
+      return request
+    }
+  }
+
   extension HTTPTransport {
+    public var addedFields: HTTPFields { [:] }
+
     /// The response to a request, and the time at which the request was sent. If the origin asks to wait, a GET or HEAD is sent
     /// again after the wait, but after a 503 only if no stored response can be the answer. Throws for an unexpected answer.
     func send(

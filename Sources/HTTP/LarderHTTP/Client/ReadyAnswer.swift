@@ -85,7 +85,7 @@
     /// call ``send(_:body:tags:interim:)``, and call this method again after a hit.
     public func readyAnswer(to request: HTTPRequest) -> ReadyAnswer? {
       let transaction = namespace.store.lastCommit
-      let request = request.withEncodedTarget
+      let request = request.adding(addedFields).withEncodedTarget
       guard request.method == .get, rules.policy.principal == nil,
         request.authority?.utf8.contains(UInt8(ascii: "@")) != true,
         !request.headerFields.contains(where: { rules.decisiveFields.contains($0.name) }),

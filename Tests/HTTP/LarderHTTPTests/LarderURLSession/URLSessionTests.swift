@@ -53,6 +53,21 @@
       }
     }
 
+    @Test func `users whom only the configuration names share no response`() async throws {
+      let fixture = try Fixture()
+      try await LocalServer.run { server in
+        server.become {
+          .init(200, ["Cache-Control": "max-age=9"], text: $0.fields["authorization"] ?? "")
+        }
+        for user in ["a", "b"] {
+          let transport = Self.transport { $0.httpAdditionalHeaders = ["Authorization": user] }
+          let cache = HTTPCache(in: fixture.cache.namespace, over: transport)
+          let result = try await cache.send(LarderHTTPTests.request(at: server.base))
+          #expect(try await result.body.text() == user)
+        }
+      }
+    }
+
     #if canImport(FoundationNetworking)
       @Test func `bodies are requested without a coding, unless a coding is chosen`() async throws {
         try await LocalServer.run { server in
