@@ -10,7 +10,8 @@
         joined.response.part == nil
       else { return CacheReception(.again(forward.unconditional)) }
       var answer = answer(
-        forward.original, from: index, of: joined.response, because: .completed,
+        forward.original, from: index, of: joined.response.forClient(exchange.response),
+        because: .completed,
         Freshness(of: joined.response, at: exchange.received, policy: policy))
       answer.body = .joined(joined.body)
       var reception = CacheReception(.answer(answer))

@@ -85,7 +85,7 @@
         let condition = ClientCondition(forward.original.headerFields), condition.isMet(by: stored)
       {
         var answer = answer(
-          forward.original, from: 0, of: stored, because: .validated,
+          forward.original, from: 0, of: stored.forClient(response), because: .validated,
           Freshness(of: stored, at: exchange.received, policy: policy))
         answer.body = .none
         reception.outcome = .answer(answer)

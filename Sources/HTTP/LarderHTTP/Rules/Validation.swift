@@ -135,6 +135,15 @@
     }
   }
 
+  extension StoredResponse {
+    /// The response with the fields of the origin's answer that are not stored but are for the client, such as `Set-Cookie`.
+    func forClient(_ answer: HTTPResponse) -> StoredResponse {
+      var full = self
+      full.response.headerFields = fields.updated(by: answer.headerFields, received: received)
+      return full
+    }
+  }
+
   extension HTTPFields {
     /// Fields that describe the stored body. A 304 or HEAD must not change them: servers send wrong values (RFC 9111, 3.2).
     static let ofTheBody: Set<HTTPField.Name> = [
