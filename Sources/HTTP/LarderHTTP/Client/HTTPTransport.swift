@@ -24,6 +24,13 @@
   }
 
   extension HTTPRequest {
+    /// The request without the field `Host`: the authority alone, which is in the key, names the host (RFC 9110, section 7.2).
+    fileprivate var withoutHost: HTTPRequest {
+      var request = self
+      request.headerFields.removeAll([.host])
+      return request
+    }
+
     /// The request with those of the fields whose names it lacks.
     package func adding(_ fields: HTTPFields) -> HTTPRequest {
       if fields.isEmpty { return self }
@@ -43,6 +50,7 @@
       interim: @escaping @Sendable (HTTPResponse) async -> Void, under policy: HTTPCachePolicy,
       hasSubstitute: Bool = false, by clock: any LarderClock
     ) async throws -> (HTTPResponse, HTTPBody, requested: Timestamp) {
+      let request = request.withoutHost
       // The time limit is for the head, and for each piece of the body.
       func sent() async throws -> (HTTPResponse, HTTPBody, requested: Timestamp) {
         let requested = clock.now

@@ -95,6 +95,7 @@
   }
 
   extension HTTPField.Name {
+    static let host = Self("Host")!
     static let pragma = Self("Pragma")!
     static let keepAlive = Self("Keep-Alive")!
     static let proxyConnection = Self("Proxy-Connection")!

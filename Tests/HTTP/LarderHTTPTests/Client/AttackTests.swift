@@ -27,6 +27,12 @@ struct AttackTests {
     #expect(StoredResponse(metadata: Array(metadata.utf8), bodySize: 0) == nil)
   }
 
+  @Test func `RFC 9110, 7.2: only the authority names the host`() async throws {
+    let fixture = try Fixture(.echo())
+    _ = try await fixture.get("/a", [("Host", "other.invalid"), ("A", "1")])
+    #expect(fixture.origin.received.map(\.headerFields) == [HTTPFields([("A", "1")])])
+  }
+
   @Test func `RFC 9112, 6.3: a length beside a transfer coding is not passed on`() async throws {
     let fields = [("Transfer-Encoding", "chunked"), ("Content-Length", "1")]
     let fixture = try await Fixture.filled(.page("max-age=9", fields))
