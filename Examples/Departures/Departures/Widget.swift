@@ -60,8 +60,8 @@ extension DeparturesCache {
         if let first = departures.map(\.leaves).min() {
           group.addTask {
             // Only the wall clock runs while the machine is suspended, so the wait is at most a minute.
-            let left = min(clock.now.duration(to: first), .minutes(1))
-            try? await clock.sleep(until: clock.monotonic + left)
+            let (begin, left) = (clock.monotonic, min(clock.now.duration(to: first), .minutes(1)))
+            try? await clock.sleep(until: begin + left)
           }
         }
         _ = try await group.next()

@@ -52,6 +52,14 @@ import Testing
     #expect(String(decoding: shell.printed, as: UTF8.self).contains("sound"))
   }
 
+  @Test func `a salvage says that it leaves encrypted entries out`() throws {
+    let shell = try shell(.table)
+    let target = TemporaryDirectory.unusedPath
+    defer { try? FileManager.default.removeItem(atPath: target) }
+    #expect(try shell.error("salvage \(target)").message.description == "no entry could be saved")
+    #expect(String(decoding: shell.printed, as: UTF8.self).contains("left out: 4 entries"))
+  }
+
   @Test func `undo counts an entry whose encrypted value it would have to write again`() throws {
     let path = TemporaryDirectory.unusedPath
     let options = with(Store.Options()) { $0.transforms = [Cipher()] }

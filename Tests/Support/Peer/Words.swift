@@ -9,7 +9,7 @@ package enum SharedWords {
   package static func of(
     _ environment: Environment, layout: UInt32 = 1, store: [UInt8] = store
   ) -> SharedTable {
-    return SharedTable(.access, layout: layout, store: store, of: environment) { $0 % 64 == 0 }
+    SharedTable(.access, layout: layout, store: store, of: environment) { $0 % 64 == 0 }
   }
 }
 

@@ -12,7 +12,7 @@
       case arrived
       /// The origin answered a request with these fields with an error that a stale response replaces.
       case refused(HTTPFields, Retry)
-      /// The response can serve no other client, so each waiting client sends its own request.
+      /// The response can serve no other client, or comes too slowly, so each waiting client sends its own request.
       case ownOnly
       /// The leading client was cancelled, or the response was invalidated, so a waiting client sends the request again.
       case abandoned
@@ -97,13 +97,13 @@
 
   extension OriginExchange {
     /// The outcome of the flight with this name, if another client leads it; nil if this client must lead the flight. A body may
-    /// come slowly for hours, so a client that has waited a minute longer than for a head sends its own request.
+    /// come slowly for hours. So a client sends its own request a minute after two heads and a stalled piece would have failed.
     func outcome(of name: String) async throws -> Flight.Outcome? {
       let joined: InFlightLoad<Flight.Outcome>? =
         if let retry = client.retry { retry.join(name) } else { cache.flights.join(name) }
       guard let joined else { return nil }
       let policy = cache.rules.policy
-      let limit = Duration.minutes(1) + policy.timeout.bounded + policy.longestWait.bounded
+      let limit = Duration.minutes(1) + policy.timeout.bounded * 3 + policy.longestWait.bounded
       return try await cache.clock.run(
         within: limit, { try await joined.outcome() }, else: { Flight.Outcome.ownOnly })
     }

@@ -100,7 +100,7 @@ import Testing
   }
 
   @Test func `a lifetime of the rules begins when the value was loaded`() async throws {
-    let rules = Rules(expires: .after(.minutes(2)))
+    let rules = Rules(expires: .after(.minutes(2)), stale: .minutes(5))
     let boards = store.cache(TextCodec(), in: "boards", rules: rules)
     let writer = await LockHolder(store)
     #expect(try await origin.ask(boards, LoadOptions()).value == "load 1")

@@ -186,7 +186,7 @@ struct TimeLimitTests {
     let origin = Origin.giving(Self.fresh) {
       LongBodyTests.pieces([UInt8](repeating: 1, count: 10), of: 1) {
         await joined.wait()
-        if $0 < 6 { clock.clock.advance(by: .seconds(14)) } else { await asked.wait() }
+        if $0 < 8 { clock.clock.advance(by: .seconds(14)) } else { await asked.wait() }
       }
     }
     let store = try Store.temporary(options: Store.Options(clock: clock))

@@ -35,8 +35,8 @@ extension Store {
     public var state: State
     /// The codec that the writer named.
     public var codec: CodecID
-    /// A number that rises with each write of the value. A namespace uses no number twice, not even after a removal. But another
-    /// namespace may get the name by a rename, and after a power failure, new values may get the numbers of lost values.
+    /// A number that rises with each write of the value. A namespace uses no number twice, not even after a removal. But after a
+    /// rename another namespace may have the name, and after a power failure, new values may get the numbers of lost values.
     public var version: UInt64
     /// Whether the entry is protected from eviction; see `pin(_:)` of ``Store/Namespace``.
     public var isPinned: Bool

@@ -141,13 +141,14 @@ extension Store.Namespace {
           return true
         }
       }
+      var isCounted = false
       while !keys.isEmpty {
         let (removed, count) = try engine.commit { batch in
           // A batch without pages for its removals would fail, and other entries would be evicted for this batch.
           let some = keys.prefix(batch.session.removalsInOwnBatch)
           var removed = RemovalResult()
           // Counts all entries before the first removal, because dependents leave with their owners.
-          for key in some {
+          for key in isCounted ? [] : keys {
             if let entry = try batch.session.living(key.bytes.span, in: name) {
               removed += RemovalResult(entries: 1, bytes: entry.valueCount)
             }
@@ -156,6 +157,7 @@ extension Store.Namespace {
           return (removed, some.count)
         }
         total += removed
+        isCounted = true
         keys.removeFirst(count)
       }
     } while position != nil

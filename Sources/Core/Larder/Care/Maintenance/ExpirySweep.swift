@@ -7,7 +7,7 @@ struct ExpirySweep {
   /// The largest number of index records that a write checks to make room, before it evicts entries that have not expired.
   static let perWrite = 256
 
-  /// An entry in a record of the expiry index; nil for a damaged record, whose entries are unknown.
+  /// A record of the expiry index with one of its entries; `entry` is nil for a damaged record, whose entries are unknown.
   typealias Due = (record: [UInt8], entry: IndexedEntry?)
 
   private let id: NamespaceID?

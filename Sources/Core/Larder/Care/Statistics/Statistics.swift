@@ -71,8 +71,9 @@ public struct Statistics: Sendable {
     public var size: Tier
     /// How often this process has committed entries from the buffer.
     public var commits: Int
-    /// How often a single write of this process fitted into the buffer but still needed a transaction. For example, the buffer
-    /// was full, a limit was near, or a batch was running. Writes with tags, long keys or large values are not counted.
+    /// How often the buffer refused a single write of this process: the buffer was full, a limit was near, or a batch was running.
+    /// A refused write may try again, so the write may count up to three times. Writes with tags, long keys or large values do not
+    /// count.
     public var bypasses: Int
     /// The number of entries in the buffer that this process could not commit because a page of the data file is damaged.
     public var lost: Int

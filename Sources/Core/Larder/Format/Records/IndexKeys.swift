@@ -49,8 +49,11 @@ enum IndexKey {
   /// The key in the tag index for an owner: all dependents of an owner are a range. No tag begins with a byte 0, so this byte
   /// marks an owner. The key has only a hash of the owner's entry key, so the caller must compare the fields of each entry.
   static func owner(_ owner: [UInt8], entry: [UInt8]) -> [UInt8] {
-    let hash = Checksum.of(owner.span, seed: 7)
-    return [0] + [UInt8](count: 8) { $0.append(bigEndian: hash) } + entry
+    [UInt8](count: 9 + entry.count) {
+      $0.append(0)
+      $0.append(bigEndian: Checksum.of(owner.span, seed: 7))
+      $0.append(contentsOf: entry.span)
+    }
   }
 
   /// The entry key in a key of the tag index, for a tag or an owner; nil if the key is damaged.

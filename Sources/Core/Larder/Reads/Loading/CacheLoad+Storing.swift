@@ -84,12 +84,15 @@ extension CacheLoad {
   ) throws(LarderError) -> LoadedValue<Value> {
     let links = try removalHashes(of: attributes, replacing: turn.lookup.found.entry)
     let (base, isForced) = (turn.lookup.found.base, options.policy == .reload)
-    // A negative entry from before this load may be committed during this load.
+    // A negative entry, or a value that expired before this load, may be committed during this load.
     let began = turn.lookup.found.now.milliseconds
-    let rules = cache.namespace.handle.known.withLock { $0?.namespace.rules } ?? cache.rules
+    let rules =
+      if cache.hasDeclaredRules, let known = cache.namespace.handle.known.withLock({ $0 }) {
+        known.namespace.rules
+      } else { try cache.rulesOfNextWrite() }
     // Until its commit the value answers readers, but only before its end.
     var end: Timestamp?
-    if let expires = attributes.expires ?? (result == nil ? nil : rules?.expires),
+    if let expires = attributes.expires ?? (result == nil ? nil : rules.expires),
       expires.timeToIdle == nil, let loaded = attributes.loaded,
       let time = try? expires.deadline(from: loaded)
     {
@@ -110,7 +113,8 @@ extension CacheLoad {
         guard
           try batch.session.living(key.span, in: cache.name).map({
             $0.header.version == base.version
-              || $0.header.flags.contains(.negative) && $0.header.written <= began
+              || $0.header.written <= began
+                && ($0.header.flags.contains(.negative) || $0.header.expires <= began)
           }) ?? true
         else { return nil }
       }

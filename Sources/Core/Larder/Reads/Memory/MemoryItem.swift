@@ -78,7 +78,7 @@ class MemoryItem: @unchecked Sendable {
     now < expires.load(ordering: .relaxed) && written.load(ordering: .relaxed) <= now &+ 60_000
   }
 
-  /// Whether the coarse clock may be too inexact to tell if the item is expired. The entry must have an expiry.
+  /// Whether the coarse clock may be too inexact to tell if the item is expired. The item must have an expiry.
   @inline(__always)
   final func isNearItsEnd(at now: Int64) -> Bool { now &+ 10 >= expires.load(ordering: .relaxed) }
 

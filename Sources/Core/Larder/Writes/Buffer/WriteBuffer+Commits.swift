@@ -85,9 +85,10 @@ extension WriteBuffer {
 
   /// Waits at most ``appendTimeout`` for the end of a freeze. Returns whether the buffer was frozen and no longer is.
   func awaitThaw() -> Bool {
-    let (wasFrozen, deadline) = (state.isFrozen, SuspendingClock.now + Self.appendTimeout)
+    guard appends, state.isFrozen else { return false }
+    let deadline = SuspendingClock.now + Self.appendTimeout
     while state.isFrozen, SuspendingClock.now < deadline { backOff() }
-    return wasFrozen && !state.isFrozen
+    return !state.isFrozen
   }
 
   /// Ends a transaction before another transaction begins. Returns true if the commit `newest` has taken over records. If
@@ -104,7 +105,8 @@ extension WriteBuffer {
       // If the transaction has failed, the records stay for the next commit, and appends stop until then: the disk may be full.
       if !isUnchanged {
         // The transaction may have failed because the lock is taken, so this call does not wait long again.
-        _ = lock?.withLock(view, waitingAtMost: Self.appendTimeout) { view in
+        let timeout = min(environment.lockTimeout, .milliseconds(100))
+        _ = lock?.withLock(view, waitingAtMost: timeout) { view in
           view.store(0, wide: BufferLayout.Place.pages)
         }
       }

@@ -73,7 +73,7 @@ extension WriteSession {
       var turns = engine.writes.fairShare.withLock { $0.turns(of: evicting) }
       while let (_, index) = turns.popLast() {
         if let time = try evictOne(of: evicting[index]) {
-          let place = turns.firstIndex { $0.time <= time } ?? turns.endIndex
+          let place = (turns.lastIndex { $0.time > time } ?? -1) + 1
           turns.insert((time: time, index: index), at: place)
         }
         if !shouldContinue(self) { return }

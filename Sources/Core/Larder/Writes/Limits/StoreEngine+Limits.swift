@@ -175,12 +175,13 @@ extension WriteSession {
       try lmdb.availablePages(upTo: BatchPages.perStep, limit: size)
     }
     let (most, entries) = (100, state.entries)
+    let evicted = UInt64(min(most, removalsInOwnBatch))
     for _ in 0..<4 where state.garbage > 0 && usesMore(than: usable) {
       _ = try GarbageCollector.reclaim(limit: 64, &self)
     }
     isDone = try removeExpired(in: nil, limit: most) { $0.usesMore(than: usable) } && isDone
     try evictInTurn { session in
-      isDone && session.state.garbage == 0 && entries &- session.state.entries < UInt64(most)
+      isDone && session.state.garbage == 0 && entries &- session.state.entries < evicted
         && session.usesMore(than: usable)
     }
     if !usesMore(than: usable) { return nil }

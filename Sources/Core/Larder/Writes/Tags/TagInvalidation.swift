@@ -193,8 +193,6 @@ extension WriteSession {
     let position = prefix.lexicographicallyPrecedes(tombstone.reached) ? tombstone.reached : nil
     let tags = engine.indexes.tags
     let keys = try transaction.keys(in: tags, from: prefix, after: position, limit: limit)
-    invalidation = number(of: tombstone)
-    defer { invalidation = 0 }
     var removal = RemovalResult()
     for key in keys {
       guard let entryKey = IndexKey.tagged(key),
@@ -210,15 +208,11 @@ extension WriteSession {
     return (removal, keys.count < limit)
   }
 
-  /// The number that the first commit of an invalidation has in ``RemovalTable``, or a later number; 0 if the number is unknown.
-  private mutating func number(of tombstone: Tombstone) -> UInt64 {
-    guard let tag = tombstone.tags.first, engine.removalTable.open() else { return 0 }
-    var hashes = [RemovalTable.hash(ofTag: tag, in: nil)]
-    // An invalidation in one namespace has recorded the tag in this namespace.
-    if tombstone.horizon.count == 1, let id = tombstone.horizon.keys.first {
-      guard let name = (try? namespace(of: id))?.name else { return 0 }
-      hashes.append(RemovalTable.hash(ofTag: tag, in: name))
+  /// The number in ``RemovalTable`` of the last invalidation of a tag of the entry; 0 if the number is unknown.
+  mutating func invalidation(of entry: StoredEntry) -> UInt64 {
+    guard engine.removalTable.open(), let name = (try? namespace(of: entry.id))?.name else {
+      return 0
     }
-    return engine.removalTable.last(of: hashes)
+    return engine.removalTable.last(of: RemovalTable.hashes(ofTags: entry.fields.tags, in: name))
   }
 }

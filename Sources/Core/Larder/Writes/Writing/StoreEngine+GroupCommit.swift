@@ -8,7 +8,8 @@ extension StoreEngine {
   func commit<Result: Sendable>(_ write: SharedWrite<Result>) throws -> Result {
     if !write.isTried, let result = try write.append?(self) { return result }
     // A transaction of this write would stop the appends of other processes again, which then would need transactions, too.
-    if write.append != nil, reader.buffer?.awaitThaw() == true {
+    // If a thread of this process writes, the queue appends this write as soon as possible.
+    if write.append != nil, !writes.queue.isBusy, reader.buffer?.awaitThaw() == true {
       if let result = try write.append?(self) { return result }
     }
     #if DEBUG
@@ -48,12 +49,12 @@ extension StoreEngine {
     return try suspended.result
   }
 
-  /// Runs the writes of a group in their order, if possible in one transaction, and gives each caller its own outcome. If a
-  /// member (one of the writes) fails before it has changed anything, the others continue. If a member fails later, the members
-  /// before it are committed together, then the failed member runs alone, and then the rest of the group runs.
+  /// Appends the writes that need no transaction. Then runs the others in their order, if possible in one transaction, and gives
+  /// each caller its own outcome. If a member (one of the writes) fails before it has changed anything, the others continue. If a
+  /// member fails later, the members before it are committed together, then this member runs alone, and then the rest runs.
   func commit(_ group: [any QueuedWrite]) {
     // A commit of these writes would stop the appends again, so the next writes of other threads would need the next commit.
-    _ = reader.buffer?.awaitThaw()
+    if loads.writes.isEmpty { _ = reader.buffer?.awaitThaw() }
     var rest = group.filter { !$0.append(in: self) }
     while rest.count > 1 {
       let mode = CommitMode(needsEmptyBuffer: rest.contains { $0.mode.needsEmptyBuffer })

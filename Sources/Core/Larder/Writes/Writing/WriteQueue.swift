@@ -12,7 +12,7 @@ protocol QueuedWrite: AnyObject, Sendable {
   func append(in engine: StoreEngine) -> Bool
   /// Makes the changes of the write, in the transaction of a group. Called again if that transaction is repeated.
   func run(in batch: inout WriteBatch) throws
-  /// Tells the caller the outcome once: nil after the commit, otherwise the error.
+  /// Tells the caller the outcome once: nil after the commit or the append, otherwise the error.
   func finish(_ error: (any Error)?)
 }
 
@@ -80,9 +80,9 @@ final class CallerWrite<Result: Sendable>: QueuedWrite {
 }
 
 /// The writes that wait for a common commit (group commit). The writes that arrive during a transaction form the next group: at
-/// most 1,000 writes and 8 MB, or one larger write. One transaction runs a group in the order of arrival and commits once. If
-/// a write of the group fails, the others are still made. Callers wait for the commit of their write, so callers cannot write
-/// faster than the disk. Only loads do not wait for their writes, so ``LoadWrites`` limits these writes.
+/// most 1,000 writes and 8 MB, or one larger write. One transaction runs the writes that the write buffer refuses, in the order
+/// of arrival, and commits once. If a write of the group fails, the others are still made. Callers wait for the commit of their
+/// write, so callers cannot write faster than the disk. Only loads do not wait, so ``LoadWrites`` limits these writes.
 final class WriteQueue: Sendable {
   static let largestGroup = 1000
   static let largestGroupSize = 8 << 20

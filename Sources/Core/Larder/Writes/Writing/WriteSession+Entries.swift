@@ -67,7 +67,7 @@ extension WriteSession {
     if case .removed(let reason) = change, [.removed, .invalidated, .orphaned].contains(reason),
       let keyHash = old.keyHash
     {
-      recordRemoval(of: keyHash, at: reason == .invalidated ? invalidation : 0)
+      recordRemoval(of: keyHash, at: reason == .invalidated ? invalidation(of: old) : 0)
     }
     if let reason = change.reason, wantsNextChange() {
       record(

@@ -13,8 +13,6 @@ struct WriteSession: ~Copyable {
   var changes: PendingChanges?
   var effects = BatchEffects()
   var orphans = OrphanQueue()
-  /// The number of the invalidation whose hidden entries the batch removes now; 0 if the number is unknown.
-  var invalidation: UInt64 = 0
   /// Namespaces in which this batch has found a damaged record. Their entries must be counted again.
   var damaged: Set<NamespaceID> = []
   // Lists as of a generation of the metadata.
