@@ -17,15 +17,16 @@ struct PageCheck {
       throw PageDamage(page: number, reason: "a branch of one page")
     }
     tiling.begin(from: page.upper, to: page.size)
-    var areDistinct = true
-    var former: SearchKey?
+    // The first words of the former key, which decide nearly every comparison.
+    var (first, second) = (UInt64(0), UInt64(0))
+    let hasBytes = !numberKeys
     for index in 0..<page.count {
       guard let node = page.node(index), case let start = unsafe node.start - page.start,
         case let value = try isLeaf ? valueSize(of: node, index, on: number) : 0,
-        start % 2 == 0, value <= node.room
+        start & 1 == 0, value <= node.room
       else { throw PageDamage(page: number, reason: "record \(index) lies outside the page") }
-      let size = PageTable.nodeHeaderSize + node.keyCount + value
-      areDistinct = tiling.add(start, size: (size + 1) & ~1) && areDistinct
+      let size = PageTable.nodeHeaderSize &+ node.keyCount &+ value
+      tiling.add(start, size: (size &+ 1) & ~1)
       if !isLeaf {
         guard table.contains(node.child) else {
           throw PageDamage(page: number, reason: "a reference to page \(node.child)")
@@ -34,15 +35,26 @@ struct PageCheck {
         if index == 0 { continue }
       }
       let key = unsafe node.searched
-      guard numberKeys ? node.keyCount == 8 : (1...511).contains(node.keyCount),
-        unsafe former?.isBefore(key, numberKeys: numberKeys) != false
+      guard
+        unsafe hasBytes && key.count <= 511
+          && (key.first > first || key.first == first && key.second > second)
+          || follows(key, index, in: page)
       else { throw PageDamage(page: number, reason: "record \(index) is out of order") }
-      unsafe former = key
+      unsafe (first, second) = (key.first, key.second)
     }
     try checkBounds(of: page, reference)
-    guard areDistinct, tiling.isWhole else {
+    guard tiling.isWhole else {
       throw PageDamage(page: number, reason: "its records do not lie side by side")
     }
+  }
+
+  /// Whether the key of record `index` has a possible length, and is after the key of the record before it.
+  @inline(never)
+  private func follows(_ key: SearchKey, _ index: Int, in page: TreePage) -> Bool {
+    guard unsafe numberKeys ? key.count == 8 : (1...511).contains(key.count) else { return false }
+    if index == (page.isLeaf ? 0 : 1) { return true }
+    guard let former = unsafe page.node(index - 1)?.searched else { return false }
+    return unsafe former.isBefore(key, numberKeys: numberKeys)
   }
 
   func checkBounds(of page: TreePage, _ reference: PageReference) throws(PageDamage) {
@@ -86,44 +98,41 @@ struct PageCheck {
   }
 }
 
-/// Says whether pieces fill a range of a page without gaps. Each piece must begin at the start of the range or at the end of
-/// another piece, and end at the end of the range or at the start of another piece. Offsets are even and at most 32 KiB.
+/// Says whether pieces fill a range of a page without gaps and without overlaps. Offsets are even and at most 32 KiB.
+///
+/// Each piece connects two points, its start and its end. If an odd number of pieces touches the start of the range, an odd
+/// number touches its end, and an even number touches each other point, then some pieces are a path through the whole range. If
+/// the sizes of all pieces add up to the size of the range, this path never goes back, and there is no other piece.
 @safe final class Tiling {
-  /// One bit for each two bytes: first the bits for the starts of pieces, then the bits for the ends of pieces.
+  /// One bit for each two bytes: whether an odd number of pieces touches the point. The ends of the range count as pieces.
   private let bits: UnsafeMutablePointer<UInt64>
-  private static let capacity = 32_768 / 128 + 1
   private var words = 0
+  private var left = 0
 
-  init() { unsafe bits = .allocate(capacity: 2 * Self.capacity) }
+  init() { unsafe bits = .allocate(capacity: 32_768 / 128 + 1) }
 
   deinit { unsafe bits.deallocate() }
 
   func begin(from start: Int, to end: Int) {
     words = end / 128 + 1
     unsafe bits.update(repeating: 0, count: words)
-    unsafe (bits + Self.capacity).update(repeating: 0, count: words)
-    // The end of the range counts as the start of a piece, so that the last piece ends where a piece begins.
-    _ = insert(end, 0)
-    _ = insert(start, Self.capacity)
+    flip(end)
+    flip(start)
+    left = end - start
   }
 
-  /// Adds a piece, which must lie inside the range. Returns false if another piece has the same start or the same end.
+  /// Adds a piece, which must lie inside the range and must not be empty.
   @inline(__always)
-  func add(_ start: Int, size: Int) -> Bool {
-    let begins = insert(start, 0)
-    let ends = insert(start &+ size, Self.capacity)
-    return begins && ends
+  func add(_ start: Int, size: Int) {
+    flip(start)
+    flip(start &+ size)
+    left &-= size
   }
 
-  /// Whether each piece begins where another piece ends. Valid only if ``add(_:size:)`` has returned true for all pieces.
-  var isWhole: Bool { unsafe memcmp(bits, bits + Self.capacity, 8 * words) == 0 }
+  var isWhole: Bool { (0..<words).reduce(UInt64(bitPattern: Int64(left))) { unsafe $0 | bits[$1] } == 0 }
 
   @inline(__always)
-  private func insert(_ offset: Int, _ set: Int) -> Bool {
-    let word = set &+ offset &>> 7
-    let bit = UInt64(1) &<< UInt64(truncatingIfNeeded: offset &>> 1 & 63)
-    let former = unsafe bits[word]
-    unsafe bits[word] = former | bit
-    return former & bit == 0
+  private func flip(_ offset: Int) {
+    unsafe bits[offset &>> 7] ^= 1 &<< UInt64(truncatingIfNeeded: offset &>> 1 & 63)
   }
 }
