@@ -108,7 +108,7 @@ struct BufferHold {
       hasDependents: state.dependents != 0)
     (noted, isUnchanged) = (session.transaction.id, session.transaction.changes == 0)
     for (id, limits) in limits {
-      let counters = session.ledger[id]
+      let counters = session.ledger.read(id) { $0 }
       terms.namespaces[id] = (counters.next, BufferRoom(limits, used: counters.usage))
     }
     KillPoint.pass(8)

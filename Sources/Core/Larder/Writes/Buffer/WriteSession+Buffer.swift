@@ -30,7 +30,7 @@ extension WriteSession {
     ledger.visitChanged { id, _ in ids.insert(id) }
     for id in ids {
       try load(id)
-      guard ledger[id].entries >= Limits.leastEvictedAhead,
+      guard ledger.read(id, { $0.entries }) >= Limits.leastEvictedAhead,
         let namespace = try namespaces().first(where: { $0.id == id })
       else { continue }
       _ = try lower(namespace, to: namespace.rules.limits.ahead)

@@ -19,12 +19,12 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
   var state: QueueState { session.ledger.expectedQueue(request.id) }
 
   var policy: PolicyState {
-    get { session.ledger[request.id].queue.policy }
+    get { session.ledger.read(request.id) { $0.queue.policy } }
     set { session.ledger.learn(request.id) { $0.queue.policy = newValue } }
   }
 
   var clockHand: UInt64 {
-    get { session.ledger[request.id].queue.clockHand }
+    get { session.ledger.read(request.id) { $0.queue.clockHand } }
     set { session.ledger.learn(request.id) { $0.queue.clockHand = newValue } }
   }
 

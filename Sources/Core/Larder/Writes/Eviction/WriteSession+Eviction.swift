@@ -15,7 +15,7 @@ extension WriteSession {
       "namespace \(namespace.name) is full (\(rules.limits.words)), and nothing in it may be evicted"
         + (refuses
           ? ""
-          : ": \(ledger[id].pinned) entries are pinned, and the others own what must stay, or belong to it"),
+          : ": \(ledger.read(id) { $0.pinned }) entries are pinned, and the others own what must stay, or belong to it"),
       hint: refuses
         ? "remove entries, raise the limit, or let the namespace evict"
         : "unpin or remove entries, lower guarantees, or raise the limit")
@@ -104,7 +104,7 @@ extension WriteSession {
     let evicted = try usage.bytes < least ? 0 : evict(member.rules.eviction, request)
     // Counts the bytes of records, because values may be empty. A refusal counts like the eviction of an average entry, so that
     // only few writes try in vain.
-    let stored = ledger[id].stored
+    let stored = ledger.read(id) { $0.stored }
     let removed = evicted == 0 ? stored / usage.entries : before - min(before, state.stored)
     let share = Double(max(removed, 1)) / Double(max(stored &+ removed, 1))
     let next = engine.writes.fairShare.withLock { $0.charge(member, share: share) }

@@ -27,7 +27,8 @@ extension StoreState {
 
 extension Ledger {
   func expectedUsage(_ id: NamespaceID) -> Usage {
-    expected?.id == id ? expecting(self[id].usage) : self[id].usage
+    let usage = read(id) { $0.usage }
+    return expected?.id == id ? expecting(usage) : usage
   }
 
   var expectedTotal: Usage { expecting(store.usage) }
@@ -41,7 +42,7 @@ extension Ledger {
   }
 
   func expectedQueue(_ id: NamespaceID) -> QueueState {
-    var queue = self[id].queue
+    var queue = read(id) { $0.queue }
     guard let expected, expected.id == id else { return queue }
     if let former = expected.former { queue.count(former, &-) }
     queue.count(expected.weight)

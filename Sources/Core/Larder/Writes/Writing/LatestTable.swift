@@ -14,10 +14,12 @@ struct LatestTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     if let value { setLatest(key, value) }
   }
 
-  subscript(key: Key, default absent: @autoclosure () -> Value) -> Value {
-    @inline(__always) _read {
-      if latestKey == key { yield latest } else { yield others[key] ?? absent() }
-    }
+  /// A property of the value of a key. The closure lets the compiler read this property alone; a subscript copies the value.
+  @inline(__always)
+  func read<Property>(
+    _ key: Key, default absent: @autoclosure () -> Value, _ property: (Value) -> Property
+  ) -> Property {
+    latestKey == key ? property(latest) : property(others[key] ?? absent())
   }
 
   var last: Value? { latestKey == nil ? nil : latest }

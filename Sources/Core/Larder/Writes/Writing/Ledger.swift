@@ -45,11 +45,12 @@ struct Ledger: Sendable {
     namespaces.set(id, to: Account(counters: counters, isNew: false, isChanged: isCounted))
   }
 
-  subscript(id: NamespaceID) -> NamespaceCounters {
-    @inline(__always) _read { yield namespaces[id, default: Account.none].counters }
+  @inline(__always)
+  func read<Property>(_ id: NamespaceID, _ property: (NamespaceCounters) -> Property) -> Property {
+    namespaces.read(id, default: Account.none) { property($0.counters) }
   }
 
-  func isNew(_ id: NamespaceID) -> Bool { namespaces[id, default: Account.none].isNew }
+  func isNew(_ id: NamespaceID) -> Bool { namespaces.read(id, default: Account.none) { $0.isNew } }
 
   mutating func begin(_ id: NamespaceID, with counters: NamespaceCounters) {
     changes &+= 1

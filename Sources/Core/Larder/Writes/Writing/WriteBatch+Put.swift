@@ -36,7 +36,7 @@ extension WriteBatch {
   private mutating func nextVersion(in known: KnownNamespace?) throws(LarderError) -> UInt64 {
     guard let known else { return NamespaceCounters().next }
     try session.load(known.id)
-    return session.ledger[known.id].next
+    return session.ledger.read(known.id) { $0.next }
   }
 
   private mutating func put(

@@ -81,7 +81,7 @@ struct WriteSession: ~Copyable {
 
   mutating func counters(of id: NamespaceID) throws(LarderError) -> NamespaceCounters {
     try load(id)
-    return ledger[id]
+    return ledger.read(id) { $0 }
   }
 
   mutating func update(
@@ -120,7 +120,7 @@ struct WriteSession: ~Copyable {
   /// Takes the next number of a namespace, for the version of a value or the queue position of a new entry.
   mutating func nextNumber(in id: NamespaceID) throws(LarderError) -> UInt64 {
     try load(id)
-    let number = ledger[id].next
+    let number = ledger.read(id) { $0.next }
     ledger.updateLoaded(id) { $0.next &+= 1 }
     guard number < QueuePosition.limit - 1 else {
       throw transaction.fail(
