@@ -2,7 +2,10 @@ extension WriteGuard {
   /// A leaf, and the place in the leaf where a key is or would be inserted.
   private struct Place {
     var path: Int
-    var leaf: TreePath.Level
+    // The number, the page and the record of the leaf. The whole level of the path would be copied often.
+    var number: UInt64
+    var page: TreePage
+    var index: Int
     /// The number of the parent page; 0 if the leaf is the root.
     var parent: UInt64
     /// The bytes of the record, including its entry in the page's list of records. 0 if no record has the key.
@@ -13,10 +16,9 @@ extension WriteGuard {
   /// the last commit. Otherwise returns nil, and LMDB must look up the record.
   func willRead(_ key: SearchKey, in database: Database) throws(PageDamage) -> PageLookup? {
     guard let place = try unsafe place(of: key, in: database) else { return nil }
-    let leaf = place.leaf
-    let facts = checkedPages[leaf.number]
+    let facts = checkedPages[place.number]
     guard facts.added == 0, facts.removed == 0 else { return nil }
-    guard place.size > 0, let node = leaf.page.node(leaf.index) else { return .absent }
+    guard place.size > 0, let node = place.page.node(place.index) else { return .absent }
     return pages.table.value(of: node)
   }
 
@@ -39,13 +41,12 @@ extension WriteGuard {
   func willRemove(_ key: SearchKey, in database: Database) throws(PageDamage) {
     try checkFreeLists()
     guard let place = try unsafe place(of: key, in: database) else { return }
-    let leaf = place.leaf
     try checkNext(behind: place)
     note(place, added: 0)
     if place.parent == 0 { return }
-    let facts = checkedPages[leaf.number]
+    let facts = checkedPages[place.number]
     let capacity = pageSize - PageTable.headerSize
-    let used = pageSize - leaf.page.upper + 2 * leaf.page.count
+    let used = pageSize - place.page.upper + 2 * place.page.count
     let mayUnderflow =
       (used - Int(facts.removed)) * 100 < capacity * Self.sparsePercent
       || used + Int(facts.added) > capacity
@@ -55,17 +56,17 @@ extension WriteGuard {
 
   /// Checks the next leaf. LMDB's cursor may move there from the last record of a leaf, and from any record of a changed leaf.
   private func checkNext(behind place: Place) throws(PageDamage) {
-    let leaf = place.leaf
-    let facts = checkedPages[leaf.number]
+    let facts = checkedPages[place.number]
     if facts.hasCheckedNext { return }
-    guard facts.added > 0 || facts.removed > 0 || leaf.index >= leaf.page.count - 1 else { return }
+    guard facts.added > 0 || facts.removed > 0 || place.index >= place.page.count - 1
+    else { return }
     var next = recentPaths[place.path]
     _ = try next.move(forward: true, at: next.tree.depth - 1, by: self)
-    checkedPages[leaf.number].hasCheckedNext = true
+    checkedPages[place.number].hasCheckedNext = true
   }
 
   private func note(_ place: Place, added: Int) {
-    checkedPages.note(added: added, removed: place.size, on: place.leaf.number)
+    checkedPages.note(added: added, removed: place.size, on: place.number)
     if place.size == 0 || place.parent == 0 { return }
     checkedPages.note(added: 0, removed: place.size, on: place.parent)
   }
@@ -73,16 +74,15 @@ extension WriteGuard {
   /// The place of `key`; nil if the tree has no pages.
   private func place(of key: SearchKey, in database: Database) throws(PageDamage) -> Place? {
     guard let index = try unsafe path(to: key, in: database) else { return nil }
-    let leaf = recentPaths[index].leaf
-    let parent = recentPaths[index].tree.depth > 1 ? recentPaths[index].branch.number : 0
-    guard let node = leaf.page.node(leaf.index), unsafe key.isSame(as: node) else {
-      return Place(path: index, leaf: leaf, parent: parent, size: 0)
-    }
-    try checkValue(of: node, at: leaf.index, in: leaf)
+    var place = Place(
+      path: index, number: recentPaths[index].leaf.number, page: recentPaths[index].leaf.page,
+      index: recentPaths[index].leaf.index,
+      parent: recentPaths[index].tree.depth > 1 ? recentPaths[index].branch.number : 0, size: 0)
+    guard let node = place.page.node(place.index), unsafe key.isSame(as: node) else { return place }
+    try checkValue(of: node, at: place.index, on: place.number)
     let inline = node.flags & PageTable.bigValue != 0 ? 8 : node.valueCount
-    return Place(
-      path: index, leaf: leaf, parent: parent,
-      size: PageTable.nodeHeaderSize + node.keyCount + inline + Self.entryAndPadding)
+    place.size = PageTable.nodeHeaderSize + node.keyCount + inline + Self.entryAndPadding
+    return place
   }
 
   /// Checks the pages that a cursor reads when it moves from `key`, or searches for the first record at or after `key`.
@@ -112,18 +112,18 @@ extension WriteGuard {
     if checkedPages[leaf.number].hasCheckedValues { return }
     for index in 0..<leaf.page.count {
       guard let node = leaf.page.node(index) else { continue }
-      if node.flags != 0 { try checkValue(of: node, at: index, in: leaf) }
+      if node.flags != 0 { try checkValue(of: node, at: index, on: leaf.number) }
     }
     checkedPages[leaf.number].hasCheckedValues = true
   }
 
   /// Checks the overflow pages of a value, because LMDB frees these pages when the value is replaced or removed.
   func checkValue(
-    of node: TreePage.Node, at index: Int, in leaf: TreePath.Level
+    of node: TreePage.Node, at index: Int, on leaf: UInt64
   ) throws(PageDamage) {
     let table = pages.table
     guard !table.value(of: node).isDamaged, let run = table.overflowRun(of: node)
-    else { throw PageDamage(page: leaf.number, reason: "the value of record \(index)") }
+    else { throw PageDamage(page: leaf, reason: "the value of record \(index)") }
     if run.isEmpty { return }
     for page in run where try isFree(page) { throw PageDamage.usedAndFree(page) }
     let reference = unsafe UInt(bitPattern: node.start)
