@@ -12,7 +12,7 @@ struct KnownFreePages {
 
     init(_ list: borrowing FreeList) {
       commit = list.transaction
-      pages = (0..<list.count).map { list.page($0) }
+      pages = list.pages
     }
 
     fileprivate mutating func replace(from start: Int, by list: borrowing FreeList) {

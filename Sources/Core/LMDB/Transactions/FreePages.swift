@@ -20,6 +20,16 @@ struct FreeList: ~Escapable {
 
   func page(_ index: Int) -> UInt64 { words.word(at: 8 + 8 * index) }
 
+  var pages: [UInt64] {
+    unsafe [UInt64](unsafeUninitializedCapacity: count) { pages, initialized in
+      unsafe words.withUnsafeBytes { words in
+        unsafe UnsafeMutableRawBufferPointer(pages).copyMemory(
+          from: UnsafeRawBufferPointer(rebasing: words[8..<8 + 8 * count]))
+      }
+      initialized = count
+    }
+  }
+
   /// Whether this list and `pages` have the same length, the same first page and the same last page.
   func hasSameEnds(as pages: [UInt64]) -> Bool {
     count == pages.count

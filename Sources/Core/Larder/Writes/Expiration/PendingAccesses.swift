@@ -118,6 +118,7 @@ extension WriteSession {
   @discardableResult
   mutating func flushAccessTimes(_ most: (entries: Int, bytes: Int)) throws(LarderError) -> Int {
     let taken = engine.leftovers.accesses.queue.take(most.entries)
+    if taken.isEmpty { return 0 }
     effects.accesses += taken
     var size = 0
     var done = 0

@@ -36,6 +36,7 @@ final class PendingQueue<Item: Sendable>: Sendable {
   /// Takes items for a transaction. After the transaction the caller calls ``confirm(_:)`` or ``requeue(_:)``.
   func take(_ limit: Int) -> [(key: [UInt8], item: Item)] {
     items.withLock { items in
+      if items.waiting.isEmpty { return [] }
       let taken = items.waiting.prefix(limit).map { (key: $0.key, item: $0.value) }
       for (key, item) in taken {
         items.waiting[key] = nil

@@ -39,7 +39,7 @@ extension WriteSession {
   mutating func removePendingExpirations(limit: Int) throws(LarderError) -> Int {
     let taken = engine.leftovers.expirations.take(limit)
     effects.expirations += taken
-    guard isClockPlausible else { return taken.count }
+    guard !taken.isEmpty, isClockPlausible else { return taken.count }
     for (entryKey, version) in taken where try isLive(entryKey.span.namespaceID) {
       let next = try counters(of: entryKey.span.namespaceID).next
       // An entry with a version from `next` on is only in the write buffer, so a later commit removes the entry.

@@ -129,7 +129,7 @@ final class CommittedLedger: Sendable {
     _ transaction: borrowing WriteTransaction, _ seal: RecordSeal
   ) throws(LMDBError) -> Ledger {
     let former = transaction.formerSerial
-    if let known = latest.withLock({ $0?.serial == former ? $0?.next : nil }) { return known }
+    if let known = latest.withLock({ $0?.serial == former ? $0.take()?.next : nil }) { return known }
     if let state = try transaction.state(seal) { return Ledger(state) }
     return Ledger(try StoreState.rebuilt(in: transaction, seal: seal))
   }

@@ -87,24 +87,26 @@ extension StoreEngine {
     var attempted: UInt64 = 0
     // The number of a transaction that only stored records of the write buffer, so that another transaction runs `body`.
     var recordsID: UInt64?
-    func end(_ newest: UInt64) -> Bool {
-      // Must run under `lock.write`: without the lock, another process may prepare changes with the same target, which must stay,
-      // or replace the ring by a copy, which may lack a new gap.
-      if let changes = effects.changes, newest < changes.transaction { changes.discard() }
-      if effects.hasUnrecordedChanges, newest == attempted { changes.recordGap() }
-      // Since the removal, another process may have made the file again, and begun a load.
-      if effects.lacksRemoval { removalTable.discard() }
-      buffered.end(newest: newest, in: environment, keepsFrozen: recordsID != nil)
-      guard recordsID == newest else { return false }
-      effects.confirm(in: self)
-      effects = BatchEffects()
-      recordsID = nil
-      KillPoint.pass(15)
-      return true
-    }
     do {
-      let result = try environment.write(waitingAtMost: mode.lockTimeout, ended: end) {
-        transaction -> Result? in
+      // `ended` is a closure in the call, because a local function would need an allocation for each variable that it uses.
+      let result = try environment.write(
+        waitingAtMost: mode.lockTimeout,
+        ended: { newest in
+          // Must run under `lock.write`: without the lock, another process may prepare changes with the same target, which must
+          // stay, or replace the ring by a copy, which may lack a new gap.
+          if let changes = effects.changes, newest < changes.transaction { changes.discard() }
+          if effects.hasUnrecordedChanges, newest == attempted { changes.recordGap() }
+          // Since the removal, another process may have made the file again, and begun a load.
+          if effects.lacksRemoval { removalTable.discard() }
+          buffered.end(newest: newest, in: environment, keepsFrozen: recordsID != nil)
+          guard recordsID == newest else { return false }
+          effects.confirm(in: self)
+          effects = BatchEffects()
+          recordsID = nil
+          KillPoint.pass(15)
+          return true
+        }
+      ) { transaction -> Result? in
         let ledger = try writes.committed.begin(transaction, seal)
         let id = transaction.id
         (attempted, recordsID) = (id, nil)
