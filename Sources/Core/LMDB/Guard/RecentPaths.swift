@@ -1,9 +1,10 @@
-/// The two paths that a write took last in each tree, because most writes use a recent leaf again. The paths are in the trees
-/// of the last commit. A write does not change these trees, so a path stays valid until the write ends.
+/// The four newest paths of a write in each tree, because most writes use a recent leaf again: an insert that evicts uses three
+/// leaves of the queue. The paths are in the trees of the last commit. A write does not change these trees, so a path stays
+/// valid until the write ends.
 struct RecentPaths {
   private var paths: [TreePath] = []
-  /// One bit for each tree; a store has six trees. If the bit is set, the second path of the tree is the newer path.
-  private var isSecondNewer: UInt64 = 0
+  /// Two bits for each tree, which are the number of the newest path of the tree. A store has six trees.
+  private var newest: UInt64 = 0
 
   mutating func forget() { for index in paths.indices { paths[index].begin(in: .empty) } }
 
@@ -15,31 +16,32 @@ struct RecentPaths {
   /// The number of the path to the leaf of `key`, moved to the last record that is not after `key`. Nil if no path has the leaf.
   @inline(__always)
   mutating func find(_ key: SearchKey, in database: Database) -> Int? {
-    let newer = newer(in: database)
-    guard newer | 1 < paths.count else { return nil }
-    var index = newer
-    if unsafe !paths[index].hasLeaf(for: key) {
-      index = newer ^ 1
-      guard unsafe paths[index].hasLeaf(for: key) else { return nil }
+    let newest = newest(in: database)
+    guard newest | 3 < paths.count else { return nil }
+    for age in 0..<4 {
+      let index = newest & ~3 | (newest &- age) & 3
+      guard unsafe paths[index].hasLeaf(for: key) else { continue }
+      let leaf = paths[index].leaf
+      let place = unsafe leaf.page.lastNotAfter(key, from: leaf.index)
+      if place != leaf.index { paths[index].leaf.index = place }
+      return index
     }
-    let leaf = paths[index].leaf
-    let place = unsafe leaf.page.lastNotAfter(key, from: leaf.index)
-    if place != leaf.index { paths[index].leaf.index = place }
-    return index
+    return nil
   }
 
-  /// Makes the older path of a tree the newer path, and returns its index. The caller fills the path.
-  mutating func reuseOlder(in database: Database, _ tree: Tree) -> Int {
-    while paths.count < 2 * Int(database.handle) + 2 { paths.append(TreePath(.empty)) }
-    isSecondNewer ^= 1 << UInt64(database.handle)
-    let index = newer(in: database)
+  /// Makes the oldest path of a tree the newest path, and returns its index. The caller fills the path.
+  mutating func reuseOldest(in database: Database, _ tree: Tree) -> Int {
+    while paths.count < 4 * Int(database.handle) + 4 { paths.append(TreePath(.empty)) }
+    let index = newest(in: database) & ~3 | (newest(in: database) &+ 1) & 3
+    let shift = 2 &* UInt64(database.handle)
+    newest = newest & ~(3 &<< shift) | UInt64(index & 3) &<< shift
     if !paths[index].isWhole { paths[index].begin(in: tree) }
     return index
   }
 
-  private func newer(in database: Database) -> Int {
+  private func newest(in database: Database) -> Int {
     let handle = UInt64(database.handle)
-    return Int(2 &* handle | isSecondNewer &>> handle & 1)
+    return Int(4 &* handle | newest &>> (2 &* handle) & 3)
   }
 }
 

@@ -10,7 +10,7 @@ extension WriteGuard: PageOpener {
   private func newPath(to key: SearchKey, in database: Database) throws(PageDamage) -> Int? {
     let tree = try tree(of: database)
     if tree.isEmpty { return nil }
-    let index = recentPaths.reuseOlder(in: database, tree)
+    let index = recentPaths.reuseOldest(in: database, tree)
     try unsafe recentPaths[index].seek(key, by: self)
     return index
   }
