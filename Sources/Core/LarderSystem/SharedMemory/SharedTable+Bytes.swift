@@ -9,8 +9,15 @@ extension SharedTable.View {
     let words = Self.wideCount(ofBytes: bytes.count)
     precondition(isWritable && index >= 0 && index <= count / 2 && words <= count / 2 - index)
     let whole = bytes.count / 8
-    for word in 0..<whole {
-      unsafe atomic(index &+ word).pointee.store(bytes.word(at: 8 &* word), ordering: .relaxed)
+    if whole > 0 {
+      let first = unsafe atomic(index)
+      unsafe bytes.withUnsafeBytes { bytes in
+        for word in 0..<whole {
+          let value = unsafe bytes.baseAddress!.loadUnaligned(
+            fromByteOffset: 8 &* word, as: UInt64.self)
+          unsafe (first + word).pointee.store(UInt64(littleEndian: value), ordering: .relaxed)
+        }
+      }
     }
     if whole == words { return }
     var last: UInt64 = 0
@@ -23,9 +30,20 @@ extension SharedTable.View {
   package func copy(_ count: Int, wide index: Int, to output: inout OutputSpan<UInt8>) {
     let words = Self.wideCount(ofBytes: count)
     precondition(
-      count >= 0 && index >= 0 && index <= self.count / 2 && words <= self.count / 2 - index)
+      count >= 0 && index >= 0 && index <= self.count / 2 && words <= self.count / 2 - index
+        && count <= output.freeCapacity)
     let whole = count / 8
-    for word in 0..<whole { output.append(word: wide(index &+ word)) }
+    if whole > 0 {
+      let first = unsafe atomic(index)
+      unsafe output.withUnsafeMutableBufferPointer { buffer, filled in
+        let start = unsafe UnsafeMutableRawPointer(buffer.baseAddress! + filled)
+        for word in 0..<whole {
+          let value = unsafe (first + word).pointee.load(ordering: .relaxed)
+          unsafe start.storeBytes(of: value.littleEndian, toByteOffset: 8 &* word, as: UInt64.self)
+        }
+        filled += 8 * whole
+      }
+    }
     if whole == words { return }
     var last = wide(index &+ whole)
     for _ in 8 * whole..<count {
