@@ -61,18 +61,30 @@ public struct Timestamp: Hashable, Comparable, Sendable, Codable, CustomStringCo
 }
 
 extension Duration {
+  // Inlinable, because a program calls these functions for each write, and the conversion of an unknown type takes long.
+
   /// A duration of minutes.
-  public static func minutes(_ count: some BinaryInteger) -> Duration { times(count, 60) }
+  @inlinable
+  public static func minutes(_ count: some BinaryInteger) -> Duration {
+    times(Int64(clamping: count), 60)
+  }
 
   /// A duration of hours.
-  public static func hours(_ count: some BinaryInteger) -> Duration { times(count, 3600) }
+  @inlinable
+  public static func hours(_ count: some BinaryInteger) -> Duration {
+    times(Int64(clamping: count), 3600)
+  }
 
   /// A duration of days of 24 hours.
-  public static func days(_ count: some BinaryInteger) -> Duration { times(count, 86_400) }
+  @inlinable
+  public static func days(_ count: some BinaryInteger) -> Duration {
+    times(Int64(clamping: count), 86_400)
+  }
 
   /// `count` units of `unit` seconds, clamped to 64 bits of seconds.
-  private static func times(_ count: some BinaryInteger, _ unit: Int64) -> Duration {
-    .seconds(Int64(clamping: count).saturatingTimes(unit))
+  @usableFromInline
+  static func times(_ count: Int64, _ unit: Int64) -> Duration {
+    .seconds(count.saturatingTimes(unit))
   }
 }
 
