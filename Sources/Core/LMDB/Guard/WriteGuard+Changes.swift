@@ -88,12 +88,12 @@ extension WriteGuard {
   /// Checks the pages that a cursor reads when it moves from `key`, or searches for the first record at or after `key`.
   func willMove(from key: SearchKey, forward: Bool, in database: Database) throws(PageDamage) {
     guard let known = try unsafe self.path(to: key, in: database) else { return }
-    var path = recentPaths[known]
-    let leaf = path.leaf
+    let leaf = recentPaths[known].leaf
     try checkValues(of: leaf)
     let facts = checkedPages[leaf.number]
     let isUnchanged = facts.added == 0 && facts.removed == 0
     if isUnchanged, forward, leaf.index < leaf.page.count - 1 { return }
+    var path = recentPaths[known]
     if try path.move(forward: forward, at: path.tree.depth - 1, by: self) {
       try checkValues(of: path.leaf)
     }

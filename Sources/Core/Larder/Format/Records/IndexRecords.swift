@@ -134,7 +134,10 @@ struct QueueRecord {
   init?(_ key: Span<UInt8>, _ value: Span<UInt8>) {
     guard let position = Self.position(of: key), !value.isEmpty else { return nil }
     self.position = position
-    entryKey = key.extracting(0..<4).copied + value.copied
+    entryKey = [UInt8](count: 4 + value.count) { entryKey in
+      entryKey.append(contentsOf: key.extracting(0..<4))
+      entryKey.append(contentsOf: value)
+    }
   }
 
   /// Reads only the position; nil if the key is damaged.

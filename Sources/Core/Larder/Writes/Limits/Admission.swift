@@ -25,14 +25,17 @@ extension StoreState {
   var usage: Usage { Usage(entries: entries, bytes: bytes) }
 }
 
+// Inlined, because the compiler copies the whole ledger for each call.
 extension Ledger {
+  @inline(__always)
   func expectedUsage(_ id: NamespaceID) -> Usage {
     let usage = read(id) { $0.usage }
     return expected?.id == id ? expecting(usage) : usage
   }
 
-  var expectedTotal: Usage { expecting(store.usage) }
+  var expectedTotal: Usage { @inline(__always) get { expecting(store.usage) } }
 
+  @inline(__always)
   private func expecting(_ usage: Usage) -> Usage {
     guard let expected else { return usage }
     var usage = usage
@@ -41,6 +44,7 @@ extension Ledger {
     return usage
   }
 
+  @inline(__always)
   func expectedQueue(_ id: NamespaceID) -> QueueState {
     var queue = read(id) { $0.queue }
     guard let expected, expected.id == id else { return queue }
