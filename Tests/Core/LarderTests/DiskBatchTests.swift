@@ -62,7 +62,7 @@ struct DiskBatchTests: StoreSuite {
   }
 
   @Test func `one large batch does not keep half of the file free for ever`() throws {
-    store.engine.writes.pagesForBatches.store(100_000, ordering: .relaxed)
+    store.engine.writes.pagesForBatches.store(2_000, ordering: .relaxed)
     for index in 0..<500 { try store.write { batch in try batch.set("v", for: index, in: notes) } }
     #expect(store.engine.writes.pagesForBatches.load(ordering: .relaxed) < 1000)
   }

@@ -7,12 +7,14 @@ import Synchronization
 package final class SharedLock: Sendable {
   private let slots: ProcessSlots
   private let place: Int
-  /// Short waits of a process take turns: one thread polls the word, the others sleep here. A long wait would keep the mutex.
+  /// The waiting threads of a process take turns: one thread polls the word, and the others sleep here. If all threads polled, a
+  /// transaction could find the word free too rarely beside threads that append all the time.
   private let turn = Mutex(())
 
   private static let slotMask: UInt64 = 0xFFFF
   private static let spins = 200
-  private static let shortTimeout = Duration.milliseconds(2)
+  /// The longest turn, so that threads with a shorter time limit do not sleep until the end of a longer limit.
+  private static let longestTurn = Duration.milliseconds(2)
 
   package init(_ slots: ProcessSlots, place: Int) {
     self.slots = slots
@@ -49,14 +51,23 @@ package final class SharedLock: Sendable {
       let mine = own(word)
       if view.exchange(word, for: mine, at: place) { return mine }
     }
-    let deadline = SuspendingClock.now + timeout
-    if timeout > Self.shortTimeout { return wait(view, until: deadline) }
-    return turn.withLock { _ in wait(view, until: deadline) }
+    return takeInTurn(view, until: SuspendingClock.now + timeout)
+  }
+
+  @inline(never)
+  private func takeInTurn(
+    _ view: borrowing SharedTable.View, until deadline: SuspendingClock.Instant
+  ) -> UInt64? {
+    while true {
+      let end = min(deadline, SuspendingClock.now + Self.longestTurn)
+      if let mine = turn.withLock({ _ in wait(view, until: end) }) { return mine }
+      if SuspendingClock.now >= deadline { return nil }
+      backOff(microseconds: 20)
+    }
   }
 
   private func own(_ word: UInt64) -> UInt64 { ((word &>> 16) &+ 1) &<< 16 | slot }
 
-  @inline(never)
   private func wait(
     _ view: borrowing SharedTable.View, until deadline: SuspendingClock.Instant
   ) -> UInt64? {

@@ -72,7 +72,7 @@ public struct Statistics: Sendable {
     /// How often this process has committed entries from the buffer.
     public var commits: Int
     /// How often the buffer refused a single write of this process: the buffer was full, a limit was near, or a batch was running.
-    /// A refused write may try again, so the write may count up to three times. Writes with tags, long keys or large values do not
+    /// A refused write may try again, so the write may count several times. Writes with tags, long keys or large values do not
     /// count.
     public var bypasses: Int
     /// The number of entries in the buffer that this process could not commit because a page of the data file is damaged.

@@ -36,7 +36,7 @@ extension CacheLoad {
       try await Task.sleep(for: .milliseconds(Int.random(in: pause / 2...pause)))
       pause = min(2 * pause, 100)
       let attempt = leases.takeAfterWait(hash)
-      // While the other process loads, each look reads no value: the decoding of a large stale value would take long.
+      // While the other process loads, each look decodes no value: the decoding of a large stale value would take long.
       if attempt.isHeld, leases.now() < limit,
         try cache.isUnchanged(key.span, since: first.lookup)
       {

@@ -86,13 +86,14 @@ extension CacheLoad {
     let (base, isForced) = (turn.lookup.found.base, options.policy == .reload)
     // A negative entry, or a value that expired before this load, may be committed during this load.
     let began = turn.lookup.found.now.milliseconds
-    let rules =
-      if cache.hasDeclaredRules, let known = cache.namespace.handle.known.withLock({ $0 }) {
-        known.namespace.rules
-      } else { try cache.rulesOfNextWrite() }
+    var lifetime = attributes.expires
+    if lifetime == nil, result != nil {
+      let known = cache.hasDeclaredRules ? cache.namespace.handle.known.withLock { $0 } : nil
+      lifetime = try known?.namespace.rules.expires ?? cache.rulesOfNextWrite().expires
+    }
     // Until its commit the value answers readers, but only before its end.
     var end: Timestamp?
-    if let expires = attributes.expires ?? (result == nil ? nil : rules.expires),
+    if let expires = lifetime,
       expires.timeToIdle == nil, let loaded = attributes.loaded,
       let time = try? expires.deadline(from: loaded)
     {

@@ -53,10 +53,11 @@ struct CacheLoad<Value: Sendable>: Sendable {
   /// Ends a load. Until the commit of its value, callers that find no entry share the load; later callers find the entry.
   func complete(_ running: InFlight, _ result: Result<LoadedValue<Value>, any Error>) {
     let remove: @Sendable () -> Void = { engine.loads.running.remove(running, name) }
-    // Removes the failed load first, so that a later caller starts a new load instead of getting the error.
     switch result {
-    case .success(let loaded): if let error = loaded.result?.error { pauseRefreshes(after: error) }
+    case .success(let loaded):
+      if let error = loaded.result?.error { pauseRefreshes(after: error) }
     case .failure(let error):
+      // Removes the failed load first, so that a later caller starts a new load instead of getting the error.
       pauseRefreshes(after: error)
       remove()
     }

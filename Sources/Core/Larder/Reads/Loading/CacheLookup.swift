@@ -121,16 +121,15 @@ extension Cache {
     return lookup
   }
 
-  /// Whether the key still has the value that the lookup `earlier` has found. Does not read the value.
+  /// Whether the key still has the value that the lookup `earlier` has found. Does not decode the value.
   func isUnchanged(_ key: Span<UInt8>, since earlier: CacheLookup<Value>) throws -> Bool {
-    guard earlier.value != nil, let before = earlier.found.entry else { return false }
+    guard earlier.value != nil, let before = earlier.found.entry?.header else { return false }
     let reader = namespace.engine.reader
     let transaction = try reader.beginLookup(key, of: namespace.handle)
     let found = try reader.lookUp(key, of: namespace.handle, in: transaction)
-    return found.outcome == (before.state == .fresh ? .fresh : .stale)
-      && found.id == earlier.found.base.id && found.header.version == before.header.version
-      && found.header.expires == before.header.expires
-      && found.header.written == before.header.written
+    return (found.outcome == .fresh || found.outcome == .stale)
+      && found.id == earlier.found.base.id && found.header.version == before.version
+      && found.header.expires == before.expires && found.header.written == before.written
   }
 
   /// Puts a decoded value into the memory tier in place of an outdated value.

@@ -8,7 +8,7 @@ final class MemoryRegistry: Sendable {
   /// Tells how scarce memory is. Nil if the memory tier never drops values for this reason.
   private let pressure: (@Sendable () -> MemoryPressure)?
   private let pressureChecked = Atomic<Int64>(0)
-  /// The time and the level of the last trim.
+  /// The time of the last trim, and the level at the last look.
   private let trimmed = Mutex<(time: Int64, level: MemoryPressure)>((0, .normal))
   /// The shortest time in milliseconds between two checks of the pressure.
   private static let pressureInterval: Int64 = 1000
@@ -105,16 +105,16 @@ final class MemoryRegistry: Sendable {
     guard let pressure else { return }
     let last = pressureChecked.load(ordering: .relaxed)
     guard now &- last >= Self.pressureInterval || now < last,
-      pressureChecked.compareExchange(expected: last, desired: now, ordering: .relaxed).exchanged,
-      case let level = pressure(), let fraction = level.keptFraction
+      pressureChecked.compareExchange(expected: last, desired: now, ordering: .relaxed).exchanged
     else { return }
-    // The system tells averages of ten seconds. So for ten seconds they do not show the effect of a trim.
-    let isEffective = trimmed.withLock { last in
-      if level <= last.level, now >= last.time, now &- last.time < 10_000 { return false }
-      last = (now, level)
-      return true
+    let level = pressure()
+    // Stalls are averages of ten seconds, and malloc keeps freed pages. So a level that stays shows no effect of a trim yet.
+    let isDue = trimmed.withLock { last in
+      let isDue = level > last.level || now < last.time || now &- last.time >= 10_000
+      last = (isDue ? now : last.time, level)
+      return isDue
     }
-    guard isEffective else { return }
+    guard isDue, let fraction = level.keptFraction else { return }
     for memory in budget.members { memory.trim(toFraction: fraction) }
   }
 }

@@ -70,10 +70,11 @@ struct PageReclaimer {
     return pages
   }
 
-  /// Lowers the remembered number in steps while batches take fewer pages, because one large batch may never be repeated.
+  /// Lowers the remembered number slowly while batches take fewer pages, because one large batch may never be repeated.
   static func noteSuccess(_ taken: Int, in engine: StoreEngine) {
     let surplus = engine.writes.pagesForBatches.load(ordering: .relaxed) - 4 * taken
-    if surplus >= 64 { engine.writes.pagesForBatches.subtract(surplus / 64, ordering: .relaxed) }
+    guard surplus > 0 else { return }
+    engine.writes.pagesForBatches.subtract(max(1, surplus / 512), ordering: .relaxed)
   }
 
   /// Evicts until `pages` pages are free, except a few that the last commits may still hold. Returns whether that succeeded.

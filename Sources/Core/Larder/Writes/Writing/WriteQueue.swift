@@ -186,7 +186,8 @@ struct Writes: ~Copyable, Sendable {
   let queue = WriteQueue()
   let committed = CommittedLedger()
   let fairShare = Mutex(FairShare())
-  /// How many pages should be free when a batch that runs once begins: as many as an earlier batch in a full file needed.
+  /// How many pages should be free when a batch that runs once begins. If a batch fails in a full file, the number rises to the
+  /// need of this batch. Each smaller batch lowers the number.
   let pagesForBatches = Atomic(0)
   let settings = Mutex<(generation: UInt64, settings: StoreSettings)?>(nil)
 }
