@@ -14,7 +14,7 @@
     public private(set) var rules: HTTPRules
     let responses: ResponseStore
     let transport: any HTTPTransport
-    let addedFields: HTTPFields
+    var addedFields: HTTPFields { transport.addedFields }
     let flights = SingleFlight<String>()
     let buffers: BufferBudget
     let counters = HTTPCounters()
@@ -32,7 +32,6 @@
     ) {
       self.namespace = namespace
       self.transport = transport
-      addedFields = transport.addedFields
       self.report = report
       responses = ResponseStore(in: namespace)
       var policy = policy

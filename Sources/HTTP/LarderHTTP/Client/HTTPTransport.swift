@@ -35,7 +35,7 @@
     package func adding(_ fields: HTTPFields) -> HTTPRequest {
       if fields.isEmpty { return self }
       var request = self
-      request.headerFields += fields.filter { !headerFields.contains($0.name) }
+      request.headerFields += fields.filter { $0.name != .host && !headerFields.contains($0.name) }
       return request
     }
   }

@@ -55,6 +55,7 @@
 
     /// The result that `send` would return now to a plain request of the URI, without its body; nil if only `send` can answer.
     public func result(to request: HTTPRequest) -> HTTPCacheResult? {
+      let request = request.adding(cache.addedFields)
       guard age != nil, selecting == nil || selecting == request.headerFields,
         case .answer(let answer) = cache.rules.decide(
           request, stored: [variant.response], at: clock.now),

@@ -89,8 +89,10 @@ extension Command {
     } catch let error as LarderError where error.code == .full {
       guard let info = try namespace.info(), info.rules.eviction == .refuse else { throw error }
       let limits = info.rules.limits
-      let isEntries = limits.entries.map { info.entries >= $0 } ?? false
-      let isBytes = limits.bytes.map { info.bytes + value.count > $0 } ?? false
+      let former = try namespace.entry(for: key)
+      let isEntries = former == nil && limits.entries.map { info.entries >= $0 } ?? false
+      let isBytes =
+        limits.bytes.map { info.bytes - (former?.valueSize ?? 0) + value.count > $0 } ?? false
       // The store, its file or the disk may be full instead.
       guard isEntries || isBytes else { throw error }
       let (kind, option) = isEntries ? ("entry", "--entries N") : ("byte", "--bytes SIZE")

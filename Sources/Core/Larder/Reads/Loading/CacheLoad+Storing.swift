@@ -88,8 +88,11 @@ extension CacheLoad {
     let began = turn.lookup.found.now.milliseconds
     var lifetime = attributes.expires
     if lifetime == nil, result != nil {
-      let known = cache.hasDeclaredRules ? cache.namespace.handle.known.withLock { $0 } : nil
-      lifetime = try known?.namespace.rules.expires ?? cache.rulesOfNextWrite().expires
+      if cache.hasDeclaredRules, let known = cache.namespace.handle.known.withLock({ $0 }) {
+        lifetime = known.namespace.rules.expires
+      } else {
+        lifetime = try cache.rulesOfNextWrite().expires
+      }
     }
     // Until its commit the value answers readers, but only before its end.
     var end: Timestamp?
