@@ -3,8 +3,7 @@ import PackageDescription
 
 // The smallest program that uses a cache. `Scripts/hello` checks that a build fetches no package, and measures the size.
 let package = Package(
-  name: "hello",
-  platforms: [.macOS(.v15)],
+  name: "hello", platforms: [.macOS(.v15)],
   dependencies: [.package(name: "larder", path: "../..", traits: [])],
   targets: [
     .executableTarget(

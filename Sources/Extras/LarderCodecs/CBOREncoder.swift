@@ -81,14 +81,11 @@ extension CBORValue {
   /// The error has the type in place of the value, because the text of a deep value could exhaust the stack.
   fileprivate static func tooDeep(_ value: Any, _ path: [any CodingKey]) -> EncodingError {
     .invalidValue(
-      type(of: value),
-      .init(codingPath: path, debugDescription: "nested deeper than \(deepest)"))
+      type(of: value), .init(codingPath: path, debugDescription: "nested deeper than \(deepest)"))
   }
 
   fileprivate init(_ number: some FixedWidthInteger) {
-    self =
-      number < 0
-      ? .negative(UInt64(bitPattern: ~Int64(number))) : .unsigned(UInt64(number))
+    self = number < 0 ? .negative(UInt64(bitPattern: ~Int64(number))) : .unsigned(UInt64(number))
   }
 }
 
@@ -96,9 +93,7 @@ extension CBORValue {
 /// integer type can have its own `Codable` coding.
 protocol CBORInteger: FixedWidthInteger { var cbor: CBORValue { get } }
 
-extension CBORInteger {
-  var cbor: CBORValue { CBORValue(self) }
-}
+extension CBORInteger { var cbor: CBORValue { CBORValue(self) } }
 
 extension Int: CBORInteger {}
 extension Int8: CBORInteger {}

@@ -122,9 +122,7 @@ private struct CBORReader: ~Escapable {
   private mutating func array(_ info: UInt8, _ depth: Int) throws(DecodingError) -> [CBORValue] {
     let count = try count(info)
     var items: [CBORValue] = []
-    while try isOpen(count, after: items.count) {
-      items.append(try item(depth: depth + 1))
-    }
+    while try isOpen(count, after: items.count) { items.append(try item(depth: depth + 1)) }
     return items
   }
 

@@ -62,8 +62,7 @@ extension Statistics {
     for namespace in namespaces {
       // A renamed namespace keeps its counts and the time at which it was made.
       let old =
-        known[Key(namespace.info.name)]
-        ?? gone.first { $0.info.created == namespace.info.created }
+        known[Key(namespace.info.name)] ?? gone.first { $0.info.created == namespace.info.created }
       events += namespace.events(since: old)
     }
     return events

@@ -46,8 +46,7 @@
           switch metric.kind {
           case .gauge:
             let gauge =
-              state.gauges[name]
-              ?? Gauge(label: metric.name, dimensions: labels, factory: factory)
+              state.gauges[name] ?? Gauge(label: metric.name, dimensions: labels, factory: factory)
             state.gauges[name] = gauge
             gauge.record(metric.value)
           case .counter:

@@ -69,9 +69,7 @@
           do {
             try await body.write(StreamWriter(source: source))
             source.finish()
-          } catch {
-            source.finish(HandlerFailure(error: error))
-          }
+          } catch { source.finish(HandlerFailure(error: error)) }
         }
       }
     }

@@ -61,9 +61,7 @@
         return Response(
           status: result.response.status, headers: result.response.headerFields,
           body: ResponseBody(result.body))
-      } catch let failure as HandlerFailure {
-        throw failure.error
-      } catch HTTPCacheError.timedOut {
+      } catch let failure as HandlerFailure { throw failure.error } catch HTTPCacheError.timedOut {
         return Response(status: .gatewayTimeout)
       } catch let error where !(error is CancellationError) {
         report(error)

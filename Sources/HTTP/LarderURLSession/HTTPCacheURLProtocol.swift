@@ -75,9 +75,7 @@
           for try await piece in answer { events.receive(Data(piece)) }
         #endif
         events.report { $0.urlProtocolDidFinishLoading($1) }
-      } catch {
-        events.fail(error)
-      }
+      } catch { events.fail(error) }
     }
   }
 

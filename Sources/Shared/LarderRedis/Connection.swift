@@ -37,8 +37,7 @@
             }
             try channel.pipeline.syncOperations.addHandler(ReplyHandler())
           }
-        }
-        .connect(host: address.host, port: address.port).get()
+        }.connect(host: address.host, port: address.port).get()
       let connection = Connection(channel)
       do { try await connection.logIn(login.words) } catch {
         connection.close()
@@ -50,9 +49,7 @@
     private func logIn(_ words: [[UInt8]]) async throws(LoginError) {
       let reply = PendingReply()
       send(Command(words, timeout: .seconds(2)), asking: false, .now() + .seconds(2), reply)
-      do throws(LarderError) {
-        if case .bytes = try await reply.value() { return }
-      } catch {
+      do throws(LarderError) { if case .bytes = try await reply.value() { return } } catch {
         throw LoginError(description: "the server did not answer the login: \(error.message)")
       }
       // A foreign server could send any text, such as the password, so no message of the server is shown.

@@ -109,9 +109,7 @@
           opened(.success(connection))
           // Registered after `opened`, so that `lost` is called later, even if the connection has already ended.
           connection.whenClosed { [weak self] in self?.lost(connection) }
-        } catch {
-          self?.opened(.failure(error))
-        }
+        } catch { self?.opened(.failure(error)) }
       }
     }
 
@@ -136,9 +134,7 @@
           connection.send(pending.command, asking: pending.asking, pending.deadline, pending.reply)
         }
       case .failure(let error):
-        for pending in waiting ?? [] {
-          pending.reply.complete(.failure(unreachable("\(error)")))
-        }
+        for pending in waiting ?? [] { pending.reply.complete(.failure(unreachable("\(error)"))) }
       }
     }
 

@@ -111,8 +111,7 @@ package struct RESPParser {
       }
       elements += Int(count)
       return .array(Int(count))
-    default:
-      throw ProtocolError(reason: "a reply begins with the byte \(type)")
+    default: throw ProtocolError(reason: "a reply begins with the byte \(type)")
     }
   }
 

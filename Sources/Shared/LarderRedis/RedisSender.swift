@@ -127,9 +127,7 @@
       let end = ContinuousClock.now + command.timeout
       for _ in 0..<Self.mostRedirections {
         let reply: Reply
-        do throws(LarderError) {
-          reply = try await link.send(command, asking: asking)
-        } catch {
+        do throws(LarderError) { reply = try await link.send(command, asking: asking) } catch {
           if error.code == .unreachable { leave(link.address) }
           throw error
         }

@@ -33,8 +33,7 @@ extension Host.Sink {
   init(_ path: String, _ message: SafeText, _ open: () throws -> ByteFile) throws {
     let file = try ShellError.explaining(.writing, message, path, open)
     self.init(
-      write: { bytes in
-        try ShellError.explaining(.writing, message) { try file.write(bytes.span) }
+      write: { bytes in try ShellError.explaining(.writing, message) { try file.write(bytes.span) }
       },
       finish: { isComplete in
         if isComplete { try ShellError.explaining(.writing, message) { try file.finish() } }
@@ -69,8 +68,7 @@ extension Host.Sink {
         path = home + path.dropFirst()
       }
       try self.init(path, message) { [path] in
-        appends
-          ? try ByteFile(appendingTo: path) : try ByteFile(writing: path, replaces: true)
+        appends ? try ByteFile(appendingTo: path) : try ByteFile(writing: path, replaces: true)
       }
     }
   }
@@ -154,9 +152,7 @@ extension ShellError {
   }
 
   /// The error for a file that cannot be used. The error message begins with `message`, such as `cannot read "a"`.
-  init(
-    _ error: TerminalError, _ access: FileAccess, _ message: SafeText, _ path: String? = nil
-  ) {
+  init(_ error: TerminalError, _ access: FileAccess, _ message: SafeText, _ path: String? = nil) {
     var (kind, reason, hint): (Code, SafeText, SafeText?) = (.io, "\(error.description)", nil)
     if case .failed(_, let code) = error {
       switch code {

@@ -29,8 +29,7 @@ extension Host {
   /// The streams of this process. A command can read standard input, except if the commands come from standard input.
   init(readsCommands: Bool, _ environment: [String: String], _ output: PagedOutput) {
     self.init(
-      write: output.write,
-      read: { path in try Input(path, "cannot read \(Array(path.utf8))") },
+      write: output.write, read: { path in try Input(path, "cannot read \(Array(path.utf8))") },
       make: { path, replaces in
         try Sink(path, "cannot write \(Array(path.utf8))") {
           try ByteFile(writing: path, replaces: replaces)
@@ -138,8 +137,7 @@ extension Host.Screen {
         case .timedOut: .timeout
         case .end: .end
         }
-      },
-      write: { try Terminal.write($0.span) }, suspend: { try screen.suspend() },
+      }, write: { try Terminal.write($0.span) }, suspend: { try screen.suspend() },
       close: { try screen.close() })
   }
 }

@@ -43,9 +43,7 @@ struct Options {
         } else {
           try take(text)
         }
-      } catch {
-        self.error = self.error ?? error
-      }
+      } catch { self.error = self.error ?? error }
     }
     error = error ?? contradiction
   }

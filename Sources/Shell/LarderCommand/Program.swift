@@ -28,9 +28,7 @@ import ShellLanguage
     do {
       // A file could get the number of a closed standard descriptor, so this call first opens the closed standard descriptors.
       try claimStandardDescriptors()
-    } catch {
-      exit(1)
-    }
+    } catch { exit(1) }
     Interrupts.install()
     exit(Program.run(Terminal.arguments, environment: ProcessInfo.processInfo.environment))
   }

@@ -50,8 +50,7 @@ struct PromptLoop {
         if let code = try answer(line) { return code }
         if let words, session.settings.isTerminal { runner.messages.write("\(words)\n") }
         news.begin(session)
-      case .end where open.isEmpty:
-        return 0
+      case .end where open.isEmpty: return 0
       case .interrupted, .end:
         reader.startOver()
         open = []

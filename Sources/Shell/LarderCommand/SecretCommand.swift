@@ -22,9 +22,7 @@ enum SecretCommand {
       for line in text.lines {
         switch try reader.read(line) {
         case .commands(let commands):
-          for command in commands {
-            if try matches(command, &used, unnamed) { return true }
-          }
+          for command in commands { if try matches(command, &used, unnamed) { return true } }
         case .program(let program): if names(program) { return true }
         case .open: continue
         }

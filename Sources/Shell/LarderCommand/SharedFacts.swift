@@ -16,8 +16,7 @@ extension Host {
   }
 
   static func sharedFacts(in namespace: Store.Namespace) throws -> ((Store.Entry) -> [Fact])? {
-    guard let status = try status(of: namespace.store),
-      status.namespaces.contains(namespace.name)
+    guard let status = try status(of: namespace.store), status.namespaces.contains(namespace.name)
     else { return nil }
     return { [("shared", status.cell(for: $0))] }
   }

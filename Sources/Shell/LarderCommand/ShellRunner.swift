@@ -90,8 +90,7 @@ final class ShellRunner {
           return nil
         }
         if let code { return code }
-      case .interrupted:
-        return ShellError.Code.interrupted.exitCode
+      case .interrupted: return ShellError.Code.interrupted.exitCode
       case .end:
         return try reporting {
           try reader.end()
@@ -124,9 +123,7 @@ final class ShellRunner {
   private func reporting(_ body: () throws -> Int32?) throws -> Int32? {
     do { return try body() } catch let error as ShellError {
       return recordFailure(messages.tell(error))
-    } catch is Interruption {
-      return ShellError.Code.interrupted.exitCode
-    }
+    } catch is Interruption { return ShellError.Code.interrupted.exitCode }
   }
 
   /// Records a failure. Returns nil if the script continues, which needs --keep-going. ^C always ends the script.

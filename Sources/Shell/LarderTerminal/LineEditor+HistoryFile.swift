@@ -112,8 +112,7 @@ extension LineEditor.HistoryFile {
   private func shorten(_ descriptor: Int32, to contents: [UInt8]) throws(TerminalError) {
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0 else { return }
-    let file = try ByteFile(
-      writing: path, replaces: true, owner: (status.st_uid, status.st_gid))
+    let file = try ByteFile(writing: path, replaces: true, owner: (status.st_uid, status.st_gid))
     try file.write(contents.span)
     try file.finish()
   }

@@ -129,9 +129,7 @@ package enum Terminal {
 
   /// The next bytes of the stream, which are empty at its end. Nil if ^C comes first.
   package static func next(from stream: Stream = .input) throws(TerminalError) -> [UInt8]? {
-    repeat {
-      if Interrupts.isPending { return nil }
-    } while try wait(for: stream) != .ready
+    repeat { if Interrupts.isPending { return nil } } while try wait(for: stream) != .ready
     return try read(stream)
   }
 

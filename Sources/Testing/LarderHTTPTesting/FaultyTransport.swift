@@ -79,8 +79,7 @@
       case .cutBody(let count):
         let (response, body) = try await origin.send(request, body: body, interim: interim)
         return (response, try await Self.cut(body, after: count))
-      case .hang:
-        while true { try await Task.sleep(for: .seconds(3600)) }
+      case .hang: while true { try await Task.sleep(for: .seconds(3600)) }
       }
     }
 

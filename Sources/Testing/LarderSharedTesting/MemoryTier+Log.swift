@@ -4,8 +4,7 @@ import LarderSystem
 
 extension MemoryTier {
   public func newestRecord() async throws(LarderError) -> LogRecord {
-    try await perform(counts: false) { image, now in
-      image.log.last ?? image.advance(now, .nothing)
+    try await perform(counts: false) { image, now in image.log.last ?? image.advance(now, .nothing)
     }
   }
 

@@ -171,8 +171,7 @@ public final class MemoryTier: SharedTier {
   }
 
   public func release(_ key: SharedKey, _ token: LeaseToken) async throws(LarderError) {
-    try await perform { image, _ in
-      if image.leases[key]?.token == token { image.leases[key] = nil }
+    try await perform { image, _ in if image.leases[key]?.token == token { image.leases[key] = nil }
     }
   }
 

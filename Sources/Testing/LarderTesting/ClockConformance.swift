@@ -51,9 +51,7 @@ public func checkConformance<C: LarderClock>(
   do {
     try await clock.sleep(until: clock.monotonic)
     try await clock.sleep(until: clock.monotonic - .seconds(1))
-  } catch {
-    problems.append("a sleep until now throws \(error)")
-  }
+  } catch { problems.append("a sleep until now throws \(error)") }
   problems += try await sleepProblems(of: clock, step: step, advance: advance)
   try ConformanceFailure.throwing(problems, of: clock)
 }
@@ -73,9 +71,7 @@ private func sleepProblems(
   try await advance(step)
   do {
     if try await sleeper.value < moment { problems.append("a sleep ends before its moment") }
-  } catch {
-    problems.append("a sleep throws \(error)")
-  }
+  } catch { problems.append("a sleep throws \(error)") }
 
   let cancelled = Task { try await clock.sleep(until: clock.monotonic + .seconds(60)) }
   cancelled.cancel()
@@ -86,9 +82,7 @@ private func sleepProblems(
     problems.append("a cancelled sleep does not throw")
   } catch is CancellationError {
     // A cancelled sleep must throw this error.
-  } catch {
-    problems.append("a cancelled sleep throws \(error) and no CancellationError")
-  }
+  } catch { problems.append("a cancelled sleep throws \(error) and no CancellationError") }
   mover.cancel()
   _ = await mover.result
   return problems

@@ -86,9 +86,7 @@ private struct CodecCheck<C: Codec> where C.Value: Equatable {
     }
   }
 
-  private func attempt(_ bytes: [UInt8]) {
-    _ = try? codec.decode(bytes.span)
-  }
+  private func attempt(_ bytes: [UInt8]) { _ = try? codec.decode(bytes.span) }
 
   fileprivate mutating func checkCache(_ values: [C.Value]) throws {
     let store = try Store.temporary(options: Store.Options(clock: ManualClock()))
@@ -96,9 +94,7 @@ private struct CodecCheck<C: Codec> where C.Value: Equatable {
     // Without a memory tier every read decodes the value from disk.
     let disk = store.cache(codec, in: "conformance", memory: .off)
     for (index, value) in values.enumerated() {
-      do throws(LarderError) {
-        try cache.set(value, for: index)
-      } catch {
+      do throws(LarderError) { try cache.set(value, for: index) } catch {
         // An earlier check has already reported that this value cannot be encoded.
         if error.code == .unencodable { continue }
         throw error
@@ -121,11 +117,7 @@ private struct CodecCheck<C: Codec> where C.Value: Equatable {
   fileprivate mutating func checkThreads(_ values: [C.Value]) async {
     let codec = codec
     let failures = await withTaskGroup(of: Bool.self) { group in
-      for value in values {
-        for _ in 0..<8 {
-          group.addTask { !isSteady(codec, value) }
-        }
-      }
+      for value in values { for _ in 0..<8 { group.addTask { !isSteady(codec, value) } } }
       return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
     }
     if failures > 0 { problems.append("several threads at once decode other values than one") }

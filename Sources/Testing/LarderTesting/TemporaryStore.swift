@@ -47,8 +47,7 @@ public func withTemporaryStore<Result>(
 /// Runs an asynchronous `body` with a new temporary store, as ``withTemporaryStore(clock:options:_:)`` does.
 public func withTemporaryStore<Result: Sendable>(
   clock: ManualClock = ManualClock(), options: Store.Options = Store.Options(),
-  isolation: isolated (any Actor)? = #isolation,
-  _ body: (Store, ManualClock) async throws -> Result
+  isolation: isolated (any Actor)? = #isolation, _ body: (Store, ManualClock) async throws -> Result
 ) async throws -> Result {
   let store = try temporaryStore(clock, options)
   let result = try await body(store, clock)

@@ -40,8 +40,7 @@ import Testing
   }
 
   @Test func `a value of another length than was reserved is a programming error`() async {
-    await #expect(processExitsWith: .failure) {
-      [store = (directory.path + "/other") as String] in
+    await #expect(processExitsWith: .failure) { [store = (directory.path + "/other") as String] in
       let environment = try Fixture.open(store)
       try environment.write { try $0.put(count: 3, for: [5].span, in: .main) { $0.append(1) } }
     }

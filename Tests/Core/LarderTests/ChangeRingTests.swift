@@ -125,8 +125,7 @@ import Testing
     var watch = store.changes().makeAsyncIterator()
     let feed = store.engine.changes
     // Removes the lease of the watch, because a move of the ring to a larger file can lose a lease that is taken meanwhile.
-    #expect(
-      feed.ring.exchange(feed.ring.watchedUntil, for: 0, at: ChangeRing.Place.watched))
+    #expect(feed.ring.exchange(feed.ring.watchedUntil, for: 0, at: ChangeRing.Place.watched))
     try await store.namespace("notes").set("v", for: "unseen")
     #expect(feed.poll(after: nil) != nil)
     // If a poll of the feed renewed the lease before the write, the watch gets the change. Otherwise the watch reports a gap.

@@ -57,12 +57,10 @@ extension FaultTests {
     },
     Damage("a key of two bytes", .damaged(.entries, at: [0, 1])) { transaction, _, _ in
       try transaction.put([1], for: [0, 1], in: .entries)
-    },
-    reseal("a header that denies its tags", .contradictedTags) { $0.flags.remove(.tagged) },
+    }, reseal("a header that denies its tags", .contradictedTags) { $0.flags.remove(.tagged) },
     reseal("an end that lies before the deadline", .lateDeadline) {
       $0.deadline = $0.staleUntil + 1
-    },
-    record("a lost chunk", like: .missingChunk, \.chunks),
+    }, record("a lost chunk", like: .missingChunk, \.chunks),
   ]
 
   static let indexes = [
@@ -70,8 +68,7 @@ extension FaultTests {
     record("another deadline", like: .dangling(.deadlines, at: []), \.deadlines) { $0[7] ^= 1 },
     record("a deadline that cannot be", like: .damaged(.deadlines, at: []), \.deadlines) {
       $0 = [1]
-    },
-    record("a lost position", like: .missingInQueue, \.queue),
+    }, record("a lost position", like: .missingInQueue, \.queue),
     record("another position", like: .dangling(.queue, at: []), \.queue) {
       $0[$0.count - 1] ^= 0x10
     },
@@ -84,8 +81,7 @@ extension FaultTests {
     },
     Damage("a tag that cannot be", .damaged(.tags, at: [1])) { transaction, indexes, _ in
       try transaction.put([], for: [1], in: indexes.tags)
-    },
-    record("a chunk behind the end", like: .dangling(.chunks, at: []), \.chunks) { $0[15] += 3 },
+    }, record("a chunk behind the end", like: .dangling(.chunks, at: []), \.chunks) { $0[15] += 3 },
     record("a chunk of no value", like: .dangling(.chunks, at: []), \.chunks) { $0[11] ^= 0x40 },
     Damage("a chunk that cannot be", .damaged(.chunks, at: [1])) { transaction, indexes, _ in
       try transaction.put([1], for: [1], in: indexes.chunks)
@@ -136,16 +132,14 @@ extension FaultTests {
     counters("a version again", like: .usedVersion(next: 0, used: 0)) { $0.next = 2 },
     Damage("damaged counters", .damagedCounters) { transaction, _, notes in
       try transaction.put([1, 2, 3], for: MetadataKey.counters(try notes.id), in: .main)
-    },
-    state("wrong totals", like: .totals) { $0.entries += 1 },
+    }, state("wrong totals", like: .totals) { $0.entries += 1 },
     state("too few dependents", like: .dependents(counted: 0, found: 0)) { $0.dependents = 0 },
     state("a wrong count of cleared ids", like: .clearedCount(counted: 0, found: 0)) {
       $0.garbage += 1
     },
     state("a wrong count of invalidated tags", like: .invalidatedTagCount(counted: 0, found: 0)) {
       $0.tombstones += 1
-    },
-    state("a late next deadline", like: .earlyDeadline) { $0.nextDue += 1 },
+    }, state("a late next deadline", like: .earlyDeadline) { $0.nextDue += 1 },
     Damage("a damaged state", .damagedState) { transaction, _, _ in
       try transaction.put([1, 2, 3], for: MetadataKey.state, in: .main)
     },

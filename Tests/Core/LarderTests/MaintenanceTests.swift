@@ -25,8 +25,7 @@ import Testing
           #expect(!isInTask, "a run blocks its thread")
           seen.withLock { $0.append(clock.monotonic) }
           reports.continuation.yield(report)
-        },
-        onError: { [self] error in errors.withLock { $0.append(error) } })
+        }, onError: { [self] error in errors.withLock { $0.append(error) } })
     }
   }
 

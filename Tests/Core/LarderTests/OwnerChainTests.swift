@@ -180,8 +180,7 @@ struct OwnerTests: StoreSuite {
       clock.advance(by: .seconds(10))
       #expect(try store.purge().entries == 1)
     case "invalidated": #expect(try store.invalidate(tag: "user").entries == 1)
-    default:
-      for key in ["2", "3"] { try articles.set("text", for: key) }
+    default: for key in ["2", "3"] { try articles.set("text", for: key) }
     }
     #expect(try images.keysByPages(of: 10) == [Key("alone")] && images.removals[.orphaned] == 3)
   }

@@ -57,8 +57,7 @@ import Testing
       try notes.set([UInt8](repeating: 8, count: 3000), for: "late")
       let (dangling, _) = try repair.dangling(.chunks, chunks, in: store.engine.beginRead())
       #expect(dangling == [lost])
-      try store.engine.commit { batch in
-        try repair.drop(dangling, .chunks, chunks, &batch.session)
+      try store.engine.commit { batch in try repair.drop(dangling, .chunks, chunks, &batch.session)
       }
       #expect(try notes.bytes("late")?.count == 3000 && notes.bytes("early")?.count == 3000)
     }

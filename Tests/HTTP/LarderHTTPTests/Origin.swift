@@ -59,8 +59,7 @@ final class Origin: HTTPTransport {
   }
 
   static func echo(_ fields: Pairs = [("Cache-Control", "max-age=100")]) -> Origin {
-    Origin { request, number in
-      (response(200, fields), HTTPBody("\(request.path ?? "") \(number)"))
+    Origin { request, number in (response(200, fields), HTTPBody("\(request.path ?? "") \(number)"))
     }
   }
 

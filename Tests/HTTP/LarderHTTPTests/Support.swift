@@ -180,6 +180,4 @@ final class HTTPHarness {
   }
 }
 
-extension BufferBudget {
-  var reserved: Int { used.withLock { $0 } }
-}
+extension BufferBudget { var reserved: Int { used.withLock { $0 } } }

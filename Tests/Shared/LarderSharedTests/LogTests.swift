@@ -230,9 +230,7 @@ import Testing
     await reader.run()
   }
 
-  private final class Request: Sendable {
-    @TaskLocal static var current: Request?
-  }
+  private final class Request: Sendable { @TaskLocal static var current: Request? }
 
   @Test func theReaderOfTheLogKeepsNoTaskLocalValue() throws {
     let store = try Store.temporary(options: Store.Options(clock: ManualClock()))

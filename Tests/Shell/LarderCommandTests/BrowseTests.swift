@@ -171,9 +171,7 @@ import Testing
     }
     try file.close()
     // The program may have ended after the first key. In this case the next key cannot be sent, so the loop stops.
-    for key in ["G", "r", "g", "\u{3}", "q", "q"] {
-      do { try session.type(key) } catch { break }
-    }
+    for key in ["G", "r", "g", "\u{3}", "q", "q"] { do { try session.type(key) } catch { break } }
     let status = try session.terminal.waitForExit()
     expectRestored(session.terminal, "after exit code \(status)")
   }

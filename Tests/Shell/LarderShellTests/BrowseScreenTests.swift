@@ -190,8 +190,7 @@ extension Frame {
         let keys = left.removeFirst()
         if left.count < steps.count - 1 { try between(shell) }
         return .bytes(Array(keys.utf8))
-      },
-      write: { pages += String(decoding: $0, as: UTF8.self) }, suspend: {}, close: {})
+      }, write: { pages += String(decoding: $0, as: UTF8.self) }, suspend: {}, close: {})
     try BrowseLoop("thumbs", in: shell.session, on: screen).run()
     #expect(left.isEmpty)
     #expect(pages.contains("1 entry") && !(hidden.map { pages.contains($0) } ?? false))

@@ -148,8 +148,7 @@ extension Shell {
       answer = answer.replacing("\u{1B}", with: "\\e")
       text += answer + shell.takeAside().map { "? \($0)\n" }.joined() + "\n"
     }
-    try expect(
-      text, recordedIn: Repository.root.appending(path: "Tests/Shell/Widths/\(width).txt"))
+    try expect(text, recordedIn: Repository.root.appending(path: "Tests/Shell/Widths/\(width).txt"))
   }
 }
 

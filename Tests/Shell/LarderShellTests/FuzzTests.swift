@@ -31,9 +31,7 @@ import Testing
         refused += 1
         let isSafe = error.scripted.split(separator: "\n").allSatisfy { String($0).isSafe }
         #expect(isSafe, "LARDER_SEED=\(random.seed), round \(round): \(error.scripted)")
-      } catch is LarderError {
-        refused += 1
-      } catch {
+      } catch is LarderError { refused += 1 } catch {
         Issue.record(
           "LARDER_SEED=\(random.seed), round \(round): \(type(of: error)) \(error): \(input)")
       }

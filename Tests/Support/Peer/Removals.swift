@@ -74,8 +74,7 @@ final class RemovalRun: Sendable {
     // In a third of the steps, reads all keys with the tags of `key`.
     let keys = random.next(in: 0..<3) == 0 ? (0..<Self.keys).filter { $0 % 2 == key % 2 } : [key]
     let floors = keys.map { floor(name, $0) }
-    let load: @Sendable (CachedValue<String>?) async throws -> Loaded<String> = {
-      [self] known in
+    let load: @Sendable (CachedValue<String>?) async throws -> Loaded<String> = { [self] known in
       let began = SystemTime.monotonicMicroseconds
       loads.add(1, ordering: .relaxed)
       try await Task.sleep(for: .milliseconds(pause))

@@ -15,8 +15,7 @@ extension Checkpoints {
   /// Makes a checkpoint. Writers wait only for step 1. `lockTimeout` limits each of the two waits for other processes.
   func make(lockTimeout: Duration) throws(LMDBError) {
     guard handle.locks.isWritable else { return }
-    let begun = try handle.withWriter { () throws(LMDBError) in
-      try begin(lockTimeout: lockTimeout)
+    let begun = try handle.withWriter { () throws(LMDBError) in try begin(lockTimeout: lockTimeout)
     }
     try finish(begun, lockTimeout: lockTimeout)
     if timer == nil { releasePin() }

@@ -44,8 +44,7 @@ package import Synchronization
     recovery =
       try level.hasRecoveryFile
       ? Recovery(
-        handle: handle,
-        file: RecoveryFile(opening: paths.recovery, readOnly: !locks.isWritable),
+        handle: handle, file: RecoveryFile(opening: paths.recovery, readOnly: !locks.isWritable),
         boot: options.currentBoot) : nil
     mapSize = unsafe MapSize(mappedSize(of: pointer), of: handle)
     self.databases = databases
@@ -68,9 +67,7 @@ package import Synchronization
         Checkpoints(
           recovery, files: files, writeGuard: writeGuard, timer: timer,
           interval: options.checkpointInterval)
-      } else {
-        nil
-      }
+      } else { nil }
     scratch = if level == .scratch, let recovery { ScratchMark(recovery) } else { nil }
     target.environment.withLock { $0 = WeakAttachment(object: self) }
     _ = handle.change(ForkState.closed, to: ForkState.open)

@@ -77,8 +77,7 @@ extension SystemError: CustomStringConvertible {
     case .mapFull: "raise the disk limit or remove entries"
     case .readersFull:
       "close the store or end snapshots in some of those processes; an idle process releases its places within 10 s"
-    case .diskFull, .quotaReached:
-      "free space or raise the quota of the disk, then try again"
+    case .diskFull, .quotaReached: "free space or raise the quota of the disk, then try again"
     case .fileTooLarge: "allow the process larger files (ulimit -f), then try again"
     case .inputOutput: "check the disk and the system log; the last finished write is intact"
     case .panic:

@@ -49,8 +49,7 @@ extension WriteGuard {
     let used = pageSize - place.page.upper + 2 * place.page.count
     let mayUnderflow =
       (used - Int(facts.removed)) * 100 < capacity * Self.sparsePercent
-      || used + Int(facts.added) > capacity
-      || checkedPages[place.parent].removals > 0
+      || used + Int(facts.added) > capacity || checkedPages[place.parent].removals > 0
     if mayUnderflow { try willMerge(recentPaths[place.path]) }
   }
 
@@ -118,9 +117,7 @@ extension WriteGuard {
   }
 
   /// Checks the overflow pages of a value, because LMDB frees these pages when the value is replaced or removed.
-  func checkValue(
-    of node: TreePage.Node, at index: Int, on leaf: UInt64
-  ) throws(PageDamage) {
+  func checkValue(of node: TreePage.Node, at index: Int, on leaf: UInt64) throws(PageDamage) {
     let table = pages.table
     guard !table.value(of: node).isDamaged, let run = table.overflowRun(of: node)
     else { throw PageDamage(page: leaf, reason: "the value of record \(index)") }

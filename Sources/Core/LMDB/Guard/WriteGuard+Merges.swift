@@ -28,8 +28,7 @@ extension WriteGuard {
       let distance = checkedPages[above].drained + 1
       if checkedPages[number].covered < distance {
         try checkBelow(path[level], in: path.tree, level: level)
-        try checkBeside(path, by: Int(distance), level: level) {
-          (beside) throws(PageDamage) in
+        try checkBeside(path, by: Int(distance), level: level) { (beside) throws(PageDamage) in
           try checkBelow(beside, in: path.tree, level: level)
         }
         checkedPages[number].covered = distance

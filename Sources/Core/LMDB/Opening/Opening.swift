@@ -153,8 +153,7 @@ extension Environment {
     at directory: String, options: EnvironmentOptions,
     fill: (inout WriteTransaction) throws(LMDBError) -> Void
   ) throws(OpenError) -> Environment {
-    try OpenError.wrapping(path: directory) { () throws(LMDBError) in
-      try claimStandardDescriptors()
+    try OpenError.wrapping(path: directory) { () throws(LMDBError) in try claimStandardDescriptors()
     }
     larder_ignore_file_size_signal()
     let isNew = options.create && FileStatus.of(directory) == nil

@@ -129,7 +129,9 @@ struct PageCheck {
     left &-= size
   }
 
-  var isWhole: Bool { (0..<words).reduce(UInt64(bitPattern: Int64(left))) { unsafe $0 | bits[$1] } == 0 }
+  var isWhole: Bool {
+    (0..<words).reduce(UInt64(bitPattern: Int64(left))) { unsafe $0 | bits[$1] } == 0
+  }
 
   @inline(__always)
   private func flip(_ offset: Int) {

@@ -151,8 +151,7 @@ extension MetaImage {
     let file = try FileDescriptor(opening: path, O_RDONLY | O_NOFOLLOW)
     guard let zero = try at(0, of: file),
       let one = MetaImage(
-        pageSize: UInt64(zero.pageSize),
-        bytes: try file.contents(at: zero.pageSize, count: size))
+        pageSize: UInt64(zero.pageSize), bytes: try file.contents(at: zero.pageSize, count: size))
     else { throw .corrupted }
     return zero.transaction < one.transaction ? one : zero
   }
@@ -211,8 +210,7 @@ struct Tree: Equatable {
     guard kind == (numberKeys ? Self.numberKeys : 0) else { return false }
     if isEmpty { return depth == 0 && records == 0 && pages == 0 }
     return depth >= 1 && depth <= Self.deepest && root >= 2 && root < end && leafPages >= 1
-      && branchPages < end && leafPages < end && overflowPages < end
-      && records <= leafPages << 12
+      && branchPages < end && leafPages < end && overflowPages < end && records <= leafPages << 12
   }
 }
 

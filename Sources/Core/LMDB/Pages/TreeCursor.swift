@@ -27,9 +27,7 @@ import LarderSystem
     if unsafe !node.searched.isBefore(start) { return try record() }
     // In a damaged page, a record before the requested key may follow. So the next record is compared with the requested key.
     unsafe key = start
-    do throws(LMDBError) {
-      if let found = try next() { return found }
-    } catch {
+    do throws(LMDBError) { if let found = try next() { return found } } catch {
       forget()
       throw error
     }

@@ -34,8 +34,7 @@ package struct TreeWalk {
   }
 
   private mutating func page<Failure>(
-    _ reference: PageReference, height: Int,
-    _ visit: (TreeCursor.Record) throws(Failure) -> Void
+    _ reference: PageReference, height: Int, _ visit: (TreeCursor.Record) throws(Failure) -> Void
   ) throws(Failure) {
     let check = PageCheck(table: table, numberKeys: numberKeys, tiling: tiling)
     let isLeaf = height == 1

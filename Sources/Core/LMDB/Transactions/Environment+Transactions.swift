@@ -10,8 +10,7 @@ extension Environment {
     if let slot = unsafe handle.readers.acquire() {
       if let transaction = unsafe slot.pointee.transaction, unsafe mdb_txn_renew(transaction) == 0,
         case let id = UInt64(truncatingIfNeeded: unsafe mdb_txn_id(transaction)),
-        id <= handle.data.lastTransaction,
-        unsafe handle.data.hasPages(slot, of: id)
+        id <= handle.data.lastTransaction, unsafe handle.data.hasPages(slot, of: id)
       {
         return unsafe ReadTransaction(slot: slot, handle: transaction)
       }

@@ -33,9 +33,7 @@ public protocol StoreKey {
   ) throws(Failure) -> Result
 }
 
-extension StoreKey {
-  var copied: [UInt8] { withKeyBytes { $0.copied } }
-}
+extension StoreKey { var copied: [UInt8] { withKeyBytes { $0.copied } } }
 
 /// A key as bytes. Listings return keys in this form.
 public struct Key: StoreKey, Hashable, Comparable, Sendable, CustomStringConvertible {

@@ -46,8 +46,7 @@ public struct CodecID: RawRepresentable, Hashable, Sendable {
   public static let versioned = CodecID(rawValue: 4)
 
   private static let names: [(CodecID, String)] = [
-    (.bytes, "bytes"), (.text, "text"), (.json, "json"), (.cbor, "cbor"),
-    (.versioned, "versioned"),
+    (.bytes, "bytes"), (.text, "text"), (.json, "json"), (.cbor, "cbor"), (.versioned, "versioned"),
   ]
 
   /// `bytes`, `text`, `json`, `cbor`, `versioned`, or the number.

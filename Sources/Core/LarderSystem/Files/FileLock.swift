@@ -43,9 +43,7 @@ package struct FileLock: Sendable {
     do throws(SystemError) {
       try checkErrno { larder_flock(descriptor, operation) }
       return true
-    } catch SystemError(code: EWOULDBLOCK) {
-      return false
-    }
+    } catch SystemError(code: EWOULDBLOCK) { return false }
   }
 
   /// Whether the lock file was deleted. If so, other processes lock a new file. Makes one system call.

@@ -23,8 +23,7 @@ package enum FileStatus {
     var end = path.startIndex
     while end < path.endIndex {
       end =
-        path.utf8[path.utf8.index(after: end)...].firstIndex(of: UInt8(ascii: "/"))
-        ?? path.endIndex
+        path.utf8[path.utf8.index(after: end)...].firstIndex(of: UInt8(ascii: "/")) ?? path.endIndex
       let place = String(path[..<end])
       guard let status = of(place) else { return nil }
       guard status.isLink else { continue }

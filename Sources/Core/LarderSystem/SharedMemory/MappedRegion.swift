@@ -61,8 +61,7 @@ public import Synchronization
   @inlinable var isSuperseded: Bool {
     let mark = unsafe (UnsafeMutableRawPointer(words) - (Self.headerSize - Self.supersededOffset))
       .assumingMemoryBound(to: Atomic<UInt64>.self)
-    return unsafe mark.pointee.load(ordering: .relaxed) != 0
-      && !isDetached.load(ordering: .relaxed)
+    return unsafe mark.pointee.load(ordering: .relaxed) != 0 && !isDetached.load(ordering: .relaxed)
   }
 }
 

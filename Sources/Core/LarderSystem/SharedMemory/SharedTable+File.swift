@@ -14,8 +14,7 @@ extension SharedTable {
       if isSound(&maps, writable: true) { return true }
       if unsafe install(find(writable: true), in: &maps) { return true }
       do throws(SystemError) {
-        return try replacing.withLock(lockTimeout: Self.openingTimeout) {
-          () throws(SystemError) in
+        return try replacing.withLock(lockTimeout: Self.openingTimeout) { () throws(SystemError) in
           if unsafe install(find(writable: true), in: &maps) { return true }
           return unsafe install(try make(count, filling: prepare), in: &maps)
         }

@@ -69,9 +69,7 @@
         try await arrival.remove(reception.removes)
         return false
       }
-      do {
-        return try await arrival.store(reception, .whole(body)) != nil
-      } catch {
+      do { return try await arrival.store(reception, .whole(body)) != nil } catch {
         await arrival.removeOrReport(reception.removes, after: error)
         throw error
       }

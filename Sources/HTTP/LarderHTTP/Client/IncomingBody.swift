@@ -237,11 +237,7 @@
     private func discardParts() async {
       guard !isKept, let discarded = writer, isAbandoned || position >= start else { return }
       writer = nil
-      do {
-        try await discarded.discard()
-      } catch {
-        report(error)
-      }
+      do { try await discarded.discard() } catch { report(error) }
     }
   }
 #endif

@@ -167,9 +167,7 @@
       let reception = response.reception(bodySize: nil)
       do {
         try await response.end(reception)  // The origin has already executed the request.
-      } catch let error as LarderError where error.code == .readOnly {
-        cache.report(error)
-      }
+      } catch let error as LarderError where error.code == .readOnly { cache.report(error) }
       var next = self
       switch reception.outcome {
       case .pass: return try await response.streamed(body, reception)

@@ -69,8 +69,7 @@
     /// The bytes are in the memory map of the store, in a snapshot that ends with the call, so `body` must not wait.
     public func withBody<Result>(_ body: (Span<UInt8>) throws -> Result) throws -> Result? {
       let result = try cache.namespace.withValue(of: variant.key, version: variant.version) {
-        bytes in
-        bytes.count == bodySize ? try body(bytes) : nil
+        bytes in bytes.count == bodySize ? try body(bytes) : nil
       }
       guard let result = result ?? nil else { return nil }
       cache.counters.countFresh(bytes: bodySize)

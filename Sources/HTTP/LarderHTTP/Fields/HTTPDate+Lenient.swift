@@ -13,9 +13,7 @@
       }
       var loose = LooseDate(now: now)
       for word in text.lowercased().split(whereSeparator: { $0 == " " || $0 == "," || $0 == "\t" })
-      {
-        guard loose.take(word) else { return nil }
-      }
+      { guard loose.take(word) else { return nil } }
       guard let date = loose.date else { return nil }
       self = date
     }

@@ -153,8 +153,7 @@
         switch byte {
         case UInt8(ascii: "\""): return .string(String(decoding: bytes, as: UTF8.self))
         case UInt8(ascii: "\\"):
-          guard let next = rest.popFirst(),
-            next == UInt8(ascii: "\"") || next == UInt8(ascii: "\\")
+          guard let next = rest.popFirst(), next == UInt8(ascii: "\"") || next == UInt8(ascii: "\\")
           else { return nil }
           bytes.append(next)
         case 0x20...0x7E: bytes.append(byte)

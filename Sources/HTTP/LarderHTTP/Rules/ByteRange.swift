@@ -39,8 +39,7 @@
       switch self {
       case .from(let first, let last):
         first < count ? first...min(last ?? count - 1, count - 1) : nil
-      case .suffix(let length):
-        length > 0 && count > 0 ? max(0, count - length)...count - 1 : nil
+      case .suffix(let length): length > 0 && count > 0 ? max(0, count - length)...count - 1 : nil
       }
     }
   }

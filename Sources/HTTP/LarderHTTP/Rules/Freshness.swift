@@ -158,8 +158,7 @@
       let errorWindow = stated.contains(0) ? 0 : stated.max() ?? 0
       onError = errorWindow > 0 && staleness <= errorWindow
       whenDisconnected =
-        !stated.contains(0)
-        && (onError || staleness <= policy.whenDisconnected.wholeSeconds)
+        !stated.contains(0) && (onError || staleness <= policy.whenDisconnected.wholeSeconds)
     }
   }
 #endif

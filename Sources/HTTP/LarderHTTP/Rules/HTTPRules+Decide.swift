@@ -181,9 +181,7 @@
     init(_ request: HTTPRequest, stored: [StoredResponse], policy: HTTPCachePolicy) {
       let fields = request.headerFields
       let selected = HTTPRules(policy: policy).selected(by: request, among: stored)
-      let newest = { (indices: [Int]) in
-        indices.max { stored[$0].isOlder(than: stored[$1]) }
-      }
+      let newest = { (indices: [Int]) in indices.max { stored[$0].isOlder(than: stored[$1]) } }
       let parts = selected.filter { stored[$0].response.status.code == 206 }
       let whole = newest(selected.filter { stored[$0].response.status.code != 206 })
       let wanted = request.method == .get ? ByteRange.parse(fields) : nil

@@ -11,8 +11,7 @@
       else { return CacheReception(.again(forward.unconditional)) }
       var answer = answer(
         forward.original, from: index, of: joined.response.forClient(exchange.response),
-        because: .completed,
-        Freshness(of: joined.response, at: exchange.received, policy: policy))
+        because: .completed, Freshness(of: joined.response, at: exchange.received, policy: policy))
       answer.body = .joined(joined.body)
       var reception = CacheReception(.answer(answer))
       reception.stores = [(joined.response, .joined(joined.body))]

@@ -15,8 +15,7 @@
         isIndependent(response.status, of: request.headerFields),
         allowsSharing(directives, credential: credential),
         !RequestDirectives(request.headerFields).noStore,
-        let vary = VaryKey(
-          of: response.headerFields, request: request.headerFields, policy: policy)
+        let vary = VaryKey(of: response.headerFields, request: request.headerFields, policy: policy)
       else { return nil }
       var stored = StoredResponse(
         response: response, requested: exchange.requested, received: received,
@@ -69,8 +68,7 @@
     /// Whether this cache may store the response; a shared cache stores it for all users (RFC 9111, 3.5 and 5.2.2.7).
     func allowsSharing(_ directives: ResponseDirectives, credential: String?) -> Bool {
       guard policy.kind == .shared else { return true }
-      return !directives.isPrivate
-        && (credential == nil || directives.allowsSharingWithCredentials)
+      return !directives.isPrivate && (credential == nil || directives.allowsSharingWithCredentials)
     }
 
     /// Whether this cache may use a stored response: a private cache may have stored the response in the same namespace.

@@ -58,8 +58,7 @@
       if kept.isEmpty, !all.isEmpty { return String(path[..<mark]) }
       let parameters = kept.map { parameter -> String in
         let parts = parameter.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-        guard parts.count == 2, !parts[1].isEmpty,
-          policy.secretParameters.hasParameter(parts[0])
+        guard parts.count == 2, !parts[1].isEmpty, policy.secretParameters.hasParameter(parts[0])
         else { return String(parameter) }
         return parts[0] + "=~" + Secrets.digest(String(parts[1]), key: policy.secret)
       }

@@ -30,8 +30,7 @@ final class BulkOrigin<Name: StoreKey & Sendable, Value: Sendable>: Sendable {
 
   /// Notes that a key will not join a call, so that no call waits for the key.
   func pass(_ name: Name) {
-    let isReady = state.withLock { state in
-      state.expected.remove(Key(name)) != nil && state.isReady
+    let isReady = state.withLock { state in state.expected.remove(Key(name)) != nil && state.isReady
     }
     if isReady { waiters.resume() }
   }
@@ -69,9 +68,7 @@ final class BulkOrigin<Name: StoreKey & Sendable, Value: Sendable>: Sendable {
       let answers = try await load(missing)
       outcome = .success(
         Dictionary(answers.map { (Key($0.0), $0.1) }, uniquingKeysWith: { _, last in last }))
-    } catch {
-      outcome = .failure(error)
-    }
+    } catch { outcome = .failure(error) }
     state.withLock { state in
       for key in missing.map({ Key($0.key) }) {
         state.answers[key] = outcome.map { $0[key] ?? .absent }

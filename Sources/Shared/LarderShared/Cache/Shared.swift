@@ -106,9 +106,7 @@ public final class Shared: Sendable {
   }
 
   /// The counts, in an object that outlives ``Shared``, because tasks that are about to end still count.
-  private final class Counts: Sendable {
-    let values = Mutex(Statistics())
-  }
+  private final class Counts: Sendable { let values = Mutex(Statistics()) }
 
   /// All handles of a store that may write, or all handles that may not. A read-only handle cannot apply the log.
   private struct Opening: Hashable {

@@ -91,8 +91,7 @@ extension SharedCache {
     try Task.checkCancellation()
     // The values were changed during the call, or their absence is not confirmed. In both cases the keys are read again.
     guard !again.isEmpty, round < SharedLoad<Value>.mostChanges else { return results }
-    let later = try await self.results(
-      for: again.map { keys[$0] }, options, round: round + 1, load)
+    let later = try await self.results(for: again.map { keys[$0] }, options, round: round + 1, load)
     for (index, result) in zip(again, later) { results[index] = result }
     return results
   }
@@ -110,8 +109,6 @@ extension SharedCache {
         load: { try await origin.answer(about: key, $0) }, waits: { origin.pass(key) },
         places: places)
       return try await loading.outcome(stored)
-    } catch {
-      return .failed(error)
-    }
+    } catch { return .failed(error) }
   }
 }

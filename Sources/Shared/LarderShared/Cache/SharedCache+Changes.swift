@@ -91,9 +91,7 @@ extension SharedCache {
     var position: Position?
     var failure: LarderError?
     do throws(LarderError) {
-      position = try await ask { () throws(LarderError) in
-        try await shared.tier.change(change)
-      }
+      position = try await ask { () throws(LarderError) in try await shared.tier.change(change) }
     } catch {
       try copies.outbox.checkRoom()
       failure = error

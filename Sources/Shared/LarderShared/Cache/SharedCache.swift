@@ -206,8 +206,7 @@ public struct SharedCache<Value: Sendable>: Sendable {
     // If the standing is not confirmed before and after the load, the value may be older than a change that is not known here.
     case .loaded, .shared:
       result.isConfirmed =
-        result.error == nil && standing == .confirmed
-        && copies.standing(limit: .zero) == .confirmed
+        result.error == nil && standing == .confirmed && copies.standing(limit: .zero) == .confirmed
     case .memory, .disk, .stale:
       // A value with an error replaces a load that failed. The value was looked up before the load, so it may have changed since.
       if standing == .confirmed, result.error == nil,

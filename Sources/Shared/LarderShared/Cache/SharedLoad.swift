@@ -41,15 +41,12 @@ struct SharedLoad<Value: Sendable>: Sendable {
       let attempt: Attempt
       do throws(LarderError) {
         attempt = try await self.attempt(&rejected, &awaited, isRefresh: isRefresh)
-      } catch {
-        return try await loadAlone(held, ticket, because: error)
-      }
+      } catch { return try await loadAlone(held, ticket, because: error) }
       switch attempt {
       case .use(let copy):
         shared.count { $0.hits += 1 }
         return stored(copy, ticket)
-      case .answer(.changed, _):
-        change = "it changes with each look"
+      case .answer(.changed, _): change = "it changes with each look"
       case .loadAlone(let version):
         return try await loadAlone(held, ticket, version: version, because: nil)
       case .answer(.granted(let lease), let copy):
@@ -211,8 +208,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
     // A noted change may be newer than the last applied record. The value would then count as older, so it is not stored.
     let mayStore = copies.isCurrent(key, tags: options.tags, at: stamp.version)
     waits()
-    let answer = try await shared.limiter.run(key) { [known] in
-      try await self.answer(known, former)
+    let answer = try await shared.limiter.run(key) { [known] in try await self.answer(known, former)
     }
     return mayStore
       ? unshared(answer, stamp, ticket, error) : kept(answer, stamp, .loaded, error) { _ in false }

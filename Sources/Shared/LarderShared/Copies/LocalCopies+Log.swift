@@ -12,9 +12,7 @@ extension LocalCopies {
     var tags: Set<ExactString> = []
     // No entry has a tag that the store refuses, so the record of such a tag concerns no copy.
     for case .tag(let tag) in changes.lazy.map(\.subject)
-    where (try? EntryAttributes.validated(tag)) != nil {
-      tags.insert(ExactString(tag))
-    }
+    where (try? EntryAttributes.validated(tag)) != nil { tags.insert(ExactString(tag)) }
     for tag in tags { try await store.invalidateInSteps(tag: tag.string) }
     // This commit takes the writer lock even if the store has none of the keys. So the commit waits for a writer that looked at
     // `recent` before the calls of `note` and may still commit an old value. A transaction without changes commits nothing.

@@ -111,17 +111,14 @@ struct LocalState: Sendable {
 }
 
 /// Whether a cache knows that its namespace has a note. The cache looks for the note until the cache has found the note.
-final class NotedNamespace: Sendable {
-  let isKnown = Atomic(false)
-}
+final class NotedNamespace: Sendable { let isKnown = Atomic(false) }
 
 extension LocalState.Progress {
   init?(bytes: [UInt8]) {
     var reader = ByteReader(bytes[...])
     guard reader.bytes(1)?.first == Self.layout, let epoch = reader.bytes(8),
       let position = reader.bytes(16).flatMap({ Position(bytes: $0) }),
-      let digest = reader.bytes(8),
-      let application = String(validating: reader.rest, as: UTF8.self)
+      let digest = reader.bytes(8), let application = String(validating: reader.rest, as: UTF8.self)
     else { return nil }
     self.init(
       application: application, epoch: UInt64(bigEndianBytes: epoch), position: position,

@@ -89,9 +89,7 @@ struct LogFollower {
 
   private mutating func apply(_ records: [LogRecord], _ next: LocalState.Progress) async throws {
     let isDue = now - written >= Self.progressInterval
-    guard
-      let removed = try await reader.copies.apply(records, next, keepsProgress: isDue)
-    else {
+    guard let removed = try await reader.copies.apply(records, next, keepsProgress: isDue) else {
       // Nil: another process of the store has begun a new history, so this process continues with that history.
       progress = try await reader.start()
       (goal, looked) = (nil, nil)

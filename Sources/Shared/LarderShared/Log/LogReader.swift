@@ -109,9 +109,7 @@ struct LogReader: Sendable {
           if let change { copies.recent.note(change.subject, at: try await tier.change(change)) }
           sent.append(key)
         }
-      } catch {
-        failure = error
-      }
+      } catch { failure = error }
       count { $0.sent += sent.count }
       try await copies.outbox.remove(sent)
       if let failure { throw failure }

@@ -10,8 +10,7 @@ package final class PendingReply: Sendable {
     var isSent = false
   }
 
-  private static let cancelled = LarderError(
-    .unanswered, "the task was cancelled before the reply")
+  private static let cancelled = LarderError(.unanswered, "the task was cancelled before the reply")
   private let state = Mutex(State())
   private let waiters = Waiters<Void>()
 

@@ -34,9 +34,7 @@ extension StreamTier {
       words.map { Array($0.utf8) } + [names.log, Array(position.description.utf8)],
       timeout: waiting + options.writeTimeout, blocks: waiting > .zero)
     let reply: Reply
-    do throws(LarderError) {
-      reply = try await sender.send(command)
-    } catch {
+    do throws(LarderError) { reply = try await sender.send(command) } catch {
       if error.code == .unanswered { replySize.halve() }
       throw error
     }

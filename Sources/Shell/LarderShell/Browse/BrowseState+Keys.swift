@@ -79,8 +79,7 @@ extension BrowseState {
   private mutating func change(_ key: KeyPress) {
     let entries = chosen
     switch key {
-    case _ where isReadOnly:
-      message = Message(text: "the store is open read-only", isError: true)
+    case _ where isReadOnly: message = Message(text: "the store is open read-only", isError: true)
     case _ where entries.isEmpty: break
     case .text("e"): begin(.expire, "", entries)
     case .text("p"):

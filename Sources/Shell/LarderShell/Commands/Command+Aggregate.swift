@@ -109,9 +109,7 @@ extension Command {
     let shown =
       if case .integer(let sum) = result.result, let sum = Int(exactly: sum) {
         Wording.count(sum)
-      } else {
-        result.result.cell.shown(presentation)
-      }
+      } else { result.result.cell.shown(presentation) }
     return Reply(
       [
         Column(kind.rawValue): result.result.cell, Column("field", in: .data): .text(label),

@@ -10,8 +10,7 @@ extension Command {
     "Lists the entries of a selection: key, size and expiry.", selection: .optional,
     options: [.flag("--long", "more fields; in plain output all of them"), showOption],
     plain: [
-      "": "key",
-      "--long": "namespace key size stored written used expires expires_in state",
+      "": "key", "--long": "namespace key size stored written used expires expires_in state",
       "--show EXPR,...": "EXPR...",
     ],
     examples: [
@@ -55,8 +54,7 @@ extension Command {
     rules: [.exactlyOne(["KEY", "--stdin"]), .needs("-0", "--stdin")],
     plain: ["": "exists", "--stdin": "key exists"],
     examples: [
-      "exists @articles 000017": "yes or no",
-      "exists @articles 000017 000018": "of several",
+      "exists @articles 000017": "yes or no", "exists @articles 000017 000018": "of several",
     ]
   ).running { call, session -> Outcome in
     let namespace = try session.namespace(call.namespaces)

@@ -153,8 +153,7 @@ extension Salvage {
   package var reply: Reply {
     let places = Wording.count(damage.count, "page or record", "pages or records")
     let lost: SafeText =
-      isComplete
-      ? "nothing is damaged" : "damaged: \(Wording.entries(damagedEntries)), \(places)"
+      isComplete ? "nothing is damaged" : "damaged: \(Wording.entries(damagedEntries)), \(places)"
     let spaces = Wording.count(namespaces, "namespace", "namespaces")
     var lines: [SafeText] = [
       "saved \(Wording.entries(entries)) in \(spaces), \(Wording.size(bytes))"

@@ -53,8 +53,7 @@ extension Command {
     "use", .shell, .reads, "Sets the namespace that commands mean when they name none.",
     parameters: [.optional("NS", .namespace)],
     examples: [
-      "use departures": "keys, get and the others now mean departures",
-      "use": "none again",
+      "use departures": "keys, get and the others now mean departures", "use": "none again",
     ],
   ).running { call, session in
     let name = call.namespaceNames("NS").first

@@ -118,8 +118,7 @@ extension Command {
     // keys that are absent now, so loads of all keys are refused, even if no entry matches.
     if !areListed {
       let all: [Store.Namespace?] = scope.selection.namespaces == .all ? [nil] : scope.namespaces
-      try session.write { batch in
-        for namespace in all { batch.refuseEarlierLoads(in: namespace) }
+      try session.write { batch in for namespace in all { batch.refuseEarlierLoads(in: namespace) }
       }
     }
     try change.apply(losesValues: true) { batch, namespace, entry in

@@ -9,8 +9,7 @@ extension Command {
     ],
     plain: ["": "option value"],
     examples: [
-      "option": "all of them",
-      "option timing on": "for this session; in the rc file for all",
+      "option": "all of them", "option timing on": "for this session; in the rc file for all",
       "option limit 200": "rows of a list",
     ]
   ).running { call, session in
@@ -54,8 +53,7 @@ extension Command {
     parameters: [.optional("N", .text), .optional("TEXT", .text)],
     options: [.flag("--clear", "remove all of them"), BulkOptions.yes], plain: ["": "number line"],
     examples: [
-      "history": "the last 20",
-      "history 100 evict": "the last 100 that contain a word",
+      "history": "the last 20", "history 100 evict": "the last 100 that contain a word",
       "history --clear": "forget all lines",
     ]
   ).running { call, session in
@@ -139,9 +137,7 @@ extension Command {
     "help", aliases: ["?"], .shell, .reads, "Explains a command or a topic.",
     parameters: [.optional("COMMAND|TOPIC", .subject)],
     examples: [
-      "help": "the commands",
-      "help evict": "one of them",
-      "help times": "how times are written",
+      "help": "the commands", "help evict": "one of them", "help times": "how times are written",
     ],
   ).running { call, session in
     try session.output.answer(

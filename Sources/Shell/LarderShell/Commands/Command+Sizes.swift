@@ -18,8 +18,7 @@ extension Command {
       "--by key": "[namespace] key bytes",
     ],
     examples: [
-      "sizes": "the namespaces, at once",
-      "sizes @articles --by key --top 3": "the largest values",
+      "sizes": "the namespaces, at once", "sizes @articles --by key --top 3": "the largest values",
       "sizes @departures --by prefix --separator :": "by what keys begin with",
     ]
   ).running { call, session in
@@ -97,8 +96,7 @@ extension Command {
     ],
     plain: ["": "from to entries bytes"],
     examples: [
-      "plot @thumbs": "how large values are",
-      "plot expiry @* --log": "when entries expire",
+      "plot @thumbs": "how large values are", "plot expiry @* --log": "when entries expire",
       "plot age @articles --bins 5": "how long ago they were written",
     ]
   ).running { call, session in

@@ -14,8 +14,7 @@ extension Command {
     ],
     plain: ["": "entries bytes file"],
     examples: [
-      "export backup.jsonl @*": "everything",
-      "export - @departures --newer 1h": "into a pipe",
+      "export backup.jsonl @*": "everything", "export - @departures --newer 1h": "into a pipe",
       "export sizes.csv @articles --force": "for other programs",
     ]
   ).running { call, session in

@@ -40,9 +40,7 @@ extension Command {
     } _: {
       for part in Array(log.items.reversed()).batches(\.size) {
         try session.host.checkInterruption()
-        let restored = try session.write { batch in
-          try part.map { try restore($0, &batch) }
-        }
+        let restored = try session.write { batch in try part.map { try restore($0, &batch) } }
         log.items.removeLast(part.count)
         log.lost += restored.count { $0 == nil }
         for (item, isRestored) in zip(part, restored) where isRestored == true {

@@ -90,8 +90,7 @@ struct LimitReport {
     disk.share = pages.utilization
     return [
       row(Self.store, "entries", used.entries, Cell.number, all.map(\.entries), whenFull: evicts),
-      row(Self.store, "bytes", used.bytes, Cell.size, all.map(\.bytes), whenFull: evicts),
-      disk,
+      row(Self.store, "bytes", used.bytes, Cell.size, all.map(\.bytes), whenFull: evicts), disk,
       // The memory that other processes use is unknown, so the row has no used amount.
       row(
         Self.store, "memory", nil, Cell.size, all.map(\.memory), whenFull: "drops decoded values"),

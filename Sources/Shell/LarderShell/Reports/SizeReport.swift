@@ -36,9 +36,7 @@ struct SizeReport {
   /// The compressed entries with their stored bytes, and the number of bytes before compression.
   private var compressed = (stored: Tally(), plain: 0)
 
-  init(
-    of scope: Scope, by grouping: Grouping, depth: Int, separator: [UInt8], top: Int
-  ) throws {
+  init(of scope: Scope, by grouping: Grouping, depth: Int, separator: [UInt8], top: Int) throws {
     self.grouping = grouping
     self.depth = depth
     self.separator = separator

@@ -45,8 +45,7 @@ struct StatisticsReport {
     let all = namespaces.map { facts($0) }
     let tables: [(columns: [Column], rows: [[Cell]])] = [
       ((all.first ?? []).map { $0.column }, all.map { facts in facts.map { $0.cell } }),
-      (["evicted", "because", "entries"], evictions),
-      (["damaged in", "reads"], damage),
+      (["evicted", "because", "entries"], evictions), (["damaged in", "reads"], damage),
       (["HTTP", "requests", "count"], httpRows { $0 }),
       (["reader", "commits since", ""], isWhole ? statistics.readers.map(row) : []),
     ]

@@ -78,8 +78,7 @@ struct StoreReport {
     switch part {
     case .text(let text): "<p>\(HTML.text(text))</p>"
     case .bars(let rows): HTML.bars(section.title, rows)
-    case .table(let columns, let rows):
-      HTML.table(columns, rows, for: session.output.presentation)
+    case .table(let columns, let rows): HTML.table(columns, rows, for: session.output.presentation)
     }
   }
 

@@ -73,8 +73,7 @@ struct Watch {
   private func nextEvents() throws -> (events: [ChangeEvent], looked: Int) {
     var events: [ChangeEvent] = []
     var (looked, room) = (0, Self.mostBytes)
-    while looked < Self.batch, room > 0, count + events.count < most,
-      let change = changes.nextNow()
+    while looked < Self.batch, room > 0, count + events.count < most, let change = changes.nextNow()
     {
       looked += 1
       if case .ended(let error) = change.kind { throw error }

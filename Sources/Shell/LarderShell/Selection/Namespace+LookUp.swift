@@ -33,9 +33,7 @@ extension Store.Namespace {
       // A person cannot type a part of a character, so the prefix ends at the end of a character.
       while let last = prefix.last, last & 0x80 != 0,
         String(validating: prefix, as: UTF8.self) == nil
-      {
-        prefix.removeLast()
-      }
+      { prefix.removeLast() }
       keys = try self.keys(beginningWith: prefix)
     }
     let (name, all) = (Quoting.namespace(name), "\(Quoting.typed(prefix))*")

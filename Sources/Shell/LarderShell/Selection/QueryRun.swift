@@ -21,9 +21,7 @@ final class QueryRun {
     evaluator = QueryEvaluator(now: now, pause: pause)
   }
 
-  func passes(
-    _ expression: Expression, _ entry: Store.Entry, _ value: Span<UInt8>
-  ) throws -> Bool {
+  func passes(_ expression: Expression, _ entry: Store.Entry, _ value: Span<UInt8>) throws -> Bool {
     let facts = EntryFacts(entry)
     return try evaluating(.test, entry, value) { try evaluator.passes(expression, facts, $0) }
   }

@@ -55,8 +55,7 @@ extension Scope {
   func walk<Item>(
     showing verb: String? = nil, readingValues: Bool = false, readingExtras: Bool = false,
     includingExpired: Bool = false, _ read: (Store.Entry, Span<UInt8>) throws -> Item?,
-    _ body: ([Item]) throws -> Void,
-    while wantsMore: () -> Bool = { true }
+    _ body: ([Item]) throws -> Void, while wantsMore: () -> Bool = { true }
   ) throws -> Walked {
     guard selection.most > 0 else { return Walked() }
     return try ProgressLine.show(verb, of: verb.map { _ in try total() }, in: session) { progress in

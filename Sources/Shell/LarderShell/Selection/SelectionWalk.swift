@@ -189,9 +189,7 @@ struct SelectionWalk {
   }
 
   /// Visits the entry under a key, if there is an entry that passes. Returns false if `take` wants no further entries.
-  private func visit(
-    _ key: [UInt8], of namespace: Store.Namespace, _ take: Take
-  ) throws -> Bool {
+  private func visit(_ key: [UInt8], of namespace: Store.Namespace, _ take: Take) throws -> Bool {
     func isWanted(_ entry: Store.Entry) throws -> Bool {
       try isSeen(entry) && test.passesFacts(entry)
     }

@@ -104,9 +104,7 @@ package struct Host {
   /// Writes bytes to a private file with this extension, and runs an editor. Then gives the edited bytes to `use`, and removes the
   /// file. If a step fails, keeps the file and writes a note with its path. Nil if there is no terminal.
   package var edit:
-    (
-      (_ bytes: [UInt8], _ pathExtension: String, _ use: ([UInt8]) throws -> Void) throws -> Void
-    )?
+    ((_ bytes: [UInt8], _ pathExtension: String, _ use: ([UInt8]) throws -> Void) throws -> Void)?
 
   /// The whole screen of the terminal, which one command uses at a time.
   package struct Screen {

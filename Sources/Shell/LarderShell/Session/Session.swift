@@ -105,9 +105,7 @@ package final class Session {
         ?? Command.run(call, in: self)
       for note in queries.notes { try host.notify(note) }
       return outcome
-    } catch let error as ShellError {
-      throw line.locate(error)
-    } catch let error as LarderError {
+    } catch let error as ShellError { throw line.locate(error) } catch let error as LarderError {
       throw line.locate(ShellError(error))
     } catch is Interruption {
       throw line.locate(ShellError(.interrupted, "interrupted", hint: nil))

@@ -92,9 +92,7 @@ extension Session {
   }
 
   /// The error for the first key whose entry is damaged; nil if no entry is damaged.
-  func damage(
-    of keys: [[UInt8]], in namespaces: [Store.Namespace]
-  ) throws -> ShellError? {
+  func damage(of keys: [[UInt8]], in namespaces: [Store.Namespace]) throws -> ShellError? {
     for key in keys {
       for namespace in namespaces where try namespace.isDamaged(key) {
         return ShellError(
@@ -110,8 +108,7 @@ extension Session {
   ) throws -> SafeText {
     // In `get @ns .path`, the key before the path is missing, so the path was read as a key.
     if key.count > 1, key[0] == UInt8(ascii: "."),
-      let path = String(validating: key, as: UTF8.self),
-      let command = line?.words.first?.bareText,
+      let path = String(validating: key, as: UTF8.self), let command = line?.words.first?.bareText,
       CommandTable.standard.command(named: command)?.name == "get"
     {
       let all = line?.source == .command ? "'*'" : "*"

@@ -20,8 +20,7 @@ package struct StoreNews {
       }
       counts = [
         // Each write uses one version number.
-        ("set", tallies.reduce(0) { $0 &+ $1.numbers }),
-        ("expired", count { $0 == .expired }),
+        ("set", tallies.reduce(0) { $0 &+ $1.numbers }), ("expired", count { $0 == .expired }),
         ("evicted", count(\.isEviction)),
         // A replaced value already counts as set, so it does not count as removed.
         ("removed", count { ![.expired, .replaced].contains($0) && !$0.isEviction }),

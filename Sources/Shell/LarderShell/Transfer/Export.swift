@@ -104,9 +104,7 @@ extension Scope {
   }
 
   /// The row of an entry; nil for a negative entry, because such an entry has no value.
-  private func row(
-    _ entry: Store.Entry, _ value: Span<UInt8>, _ shown: [QueryColumn]
-  ) -> [Cell]? {
+  private func row(_ entry: Store.Entry, _ value: Span<UInt8>, _ shown: [QueryColumn]) -> [Cell]? {
     let values = shown.isEmpty ? [] : session.queries.columns(shown.map(\.operand), entry, value)
     return entry.isNegative ? nil : ExportFormat.cells(entry, value.bytes) + values.map(\.cell)
   }

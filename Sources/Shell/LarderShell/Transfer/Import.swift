@@ -81,12 +81,10 @@ struct Import {
 
   private mutating func take(_ line: ImportLine) throws {
     switch line {
-    case .head:
-      throw ExportReader.Mistake(reason: "a second export begins here", line: lines.line)
+    case .head: throw ExportReader.Mistake(reason: "a second export begins here", line: lines.line)
     case .namespace(let name, let rules, let overrides):
       do { try declare(name, rules, overrides) } catch { throw located(error, line: lines.line) }
-    case .entry(let entry):
-      waiting.append((entry, lines.line))
+    case .entry(let entry): waiting.append((entry, lines.line))
     }
   }
 
@@ -96,8 +94,7 @@ struct Import {
     case Store.tierState: return true
     // A removal that waits in another store must not replace a removal that waits in this store.
     case Store.tierOutbox: return present != nil
-    default:
-      return try session.store.namespace(entry.namespace).isOfTier(entry.attributes.metadata)
+    default: return try session.store.namespace(entry.namespace).isOfTier(entry.attributes.metadata)
     }
   }
 

@@ -2,9 +2,7 @@ import Larder
 import LarderSystem
 import ShellLanguage
 
-enum ValueStyle: String, CaseIterable {
-  case auto, json, text, hex, base64
-}
+enum ValueStyle: String, CaseIterable { case auto, json, text, hex, base64 }
 
 struct StoredValue {
   let entry: Store.Entry

@@ -197,9 +197,7 @@ struct ExpressionParser {
     }
   }
 
-  func failure(
-    _ message: SafeText, _ hint: SafeText?, range: Range<Int>? = nil
-  ) -> ShellError {
+  func failure(_ message: SafeText, _ hint: SafeText?, range: Range<Int>? = nil) -> ShellError {
     let token = tokens[index]
     // An error at the end points at the last token, because a person can hardly see the empty place after the last token.
     let place = range ?? (token.kind == .end && index > 0 ? tokens[index - 1].range : token.range)

@@ -109,9 +109,7 @@ struct QueryLexer {
       text[index].isDigit || text[index].isLetter || text[index] == UInt8(ascii: ".")
         || [UInt8(ascii: "+"), UInt8(ascii: "-")].contains(text[index])
           && text[index - 1] | 0x20 == UInt8(ascii: "e")
-    {
-      index += 1
-    }
+    { index += 1 }
     let literal = Array(text[start..<index])
     if JSONText.error(in: literal) == nil {
       return .number(JSONLookup.value(literal.span, 0..<literal.count))

@@ -62,8 +62,7 @@ package enum ValueKind: Sendable, Hashable {
 
   /// Reads a word as a value of this kind. All values of one kind have the same Swift type.
   package func value(
-    of word: Word, _ clock: WallClock, ignoresCase: Bool = false,
-    variables: Variables = Variables()
+    of word: Word, _ clock: WallClock, ignoresCase: Bool = false, variables: Variables = Variables()
   ) throws(ShellError) -> any Sendable {
     switch self {
     case .data: return try word.data()

@@ -19,9 +19,7 @@ extension Span<UInt8> {
       var length = 1
       while length < wanted.count,
         wanted[length] == (ignoringCase ? self[start + length].lowercased : self[start + length])
-      {
-        length += 1
-      }
+      { length += 1 }
       if length == wanted.count { return start..<start + length }
     }
     return nil

@@ -54,8 +54,7 @@ package struct Lexer {
     case .space, .tab,
       .carriageReturn where index == text.count - 1:
       try endWord(at: index)
-    case UInt8(ascii: "#") where current == nil:
-      return text.count
+    case UInt8(ascii: "#") where current == nil: return text.count
     case .quote, .doubleQuote:
       try checkQuoteOpens(at: index)
       open = index
@@ -66,8 +65,7 @@ package struct Lexer {
       begin(isBare: false, at: index)
       append(bytes[...], isBare: false, at: index)
       return next
-    case _ where Self.operators.contains(byte):
-      return try scanOperator(at: index)
+    case _ where Self.operators.contains(byte): return try scanOperator(at: index)
     case UInt8(ascii: "{") where current == nil && beginsJSON(at: index),
       UInt8(ascii: "[") where current == nil && beginsJSON(at: index):
       open = index

@@ -66,8 +66,7 @@ package struct Variables: Sendable, Hashable {
 extension Word {
   package init(_ bytes: [UInt8], isBare: Bool, at range: Range<Int>) {
     self.init(
-      bytes: bytes,
-      pieces: [Piece(range: bytes.indices, isBare: isBare, offset: range.lowerBound)],
+      bytes: bytes, pieces: [Piece(range: bytes.indices, isBare: isBare, offset: range.lowerBound)],
       range: range)
   }
 

@@ -117,9 +117,7 @@ package struct Word: Sendable, Hashable {
 
   package var isHexOrBase64: Bool { isBare && (leads(with: "hex:") || leads(with: "b64:")) }
 
-  func misuse(
-    _ message: SafeText, _ hint: SafeText, forArguments: SafeText? = nil
-  ) -> ShellError {
+  func misuse(_ message: SafeText, _ hint: SafeText, forArguments: SafeText? = nil) -> ShellError {
     ShellError(.usage, message, at: range, hint: hint, hintForArguments: forArguments)
   }
 }

@@ -110,11 +110,8 @@ struct TableFit {
     let candidates = all.indices.filter { isNarrowable(all[$0]) }
     // A cell may be very wide, and the loop takes 1 from one width in each turn. So no column may be wider than the window.
     for index in candidates { all[index].width = min(all[index].width, max(limit, Self.narrowest)) }
-    while surplus(limit) > 0,
-      let widest = candidates.max(by: { all[$0].width < all[$1].width }),
+    while surplus(limit) > 0, let widest = candidates.max(by: { all[$0].width < all[$1].width }),
       all[widest].width > Self.narrowest
-    {
-      all[widest].width -= 1
-    }
+    { all[widest].width -= 1 }
   }
 }

@@ -15,9 +15,7 @@ package struct Glob: Sendable {
   private let following: [Steps]
 
   /// - Parameter isOption: Whether the word is the value of an option. In a wholly quoted value, special characters still act.
-  package init(
-    _ word: Word, ignoresCase: Bool = false, isOption: Bool = false
-  ) throws(ShellError) {
+  package init(_ word: Word, ignoresCase: Bool = false, isOption: Bool = false) throws(ShellError) {
     self.word =
       isOption && !word.isGlob
       ? Word(word.bytes, isBare: true, at: word.place(of: word.bytes.indices)) : word

@@ -154,9 +154,7 @@ enum JSONGrammar {
     while index < bytes.count,
       bytes[index] == .space || bytes[index] == .newline || bytes[index] == .tab
         || bytes[index] == .carriageReturn
-    {
-      index += 1
-    }
+    { index += 1 }
   }
 
   @inline(__always)

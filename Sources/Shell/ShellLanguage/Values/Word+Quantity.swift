@@ -130,8 +130,7 @@ extension Word {
         return "\(String(number))\(symbol) (\(Wording.count(Int(bytes))) bytes)"
       }
       throw wrong(
-        "size", "the unit is ambiguous",
-        "use \(reading(prefix + "B")) or \(reading(kibi + "iB"))")
+        "size", "the unit is ambiguous", "use \(reading(prefix + "B")) or \(reading(kibi + "iB"))")
     }
     guard let length = Self.sizeUnits[unit] else {
       throw wrong(

@@ -52,8 +52,7 @@ import TestSupport
       }
       PowerStage.report(
         "\(level) with \(processes): \(failures) failed syncs, \(tally.images) images, "
-          + "\(tally.lossy) lost something"
-      )
+          + "\(tally.lossy) lost something")
       #expect(failures > 0)
     }
 

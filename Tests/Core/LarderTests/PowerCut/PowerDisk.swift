@@ -114,11 +114,7 @@ struct PowerDisk {
         case .create, .rename, .unlink: name == ""
         case .makeDirectory: name == ".."
         }
-      if item.number < limit, isCovered {
-        carryOut(item)
-      } else {
-        rest.append(item)
-      }
+      if item.number < limit, isCovered { carryOut(item) } else { rest.append(item) }
     }
     pending = rest
   }

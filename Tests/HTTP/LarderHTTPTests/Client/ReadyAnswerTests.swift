@@ -18,8 +18,7 @@ import Testing
   }
 
   private func body(_ answer: ReadyAnswer) throws -> String? {
-    try answer.withBody { bytes in
-      String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self)
+    try answer.withBody { bytes in String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self)
     }
   }
 

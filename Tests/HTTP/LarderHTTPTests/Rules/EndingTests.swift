@@ -25,9 +25,7 @@ struct EndingTests {
     return try Fixture(origin, policy: HTTPCachePolicy(kind: kind))
   }
 
-  private func end(
-    _ groups: String, of fixture: Fixture, by method: String = "POST"
-  ) async throws {
+  private func end(_ groups: String, of fixture: Fixture, by method: String = "POST") async throws {
     _ = try await fixture.isHit(request(method, "/end", [("Cache-Group-Invalidation", groups)]))
   }
 

@@ -175,8 +175,7 @@ struct DamageTally {
       let full = name + "/" + key
       unwritten.remove(full)
       switch random.next(in: 0..<40) {
-      case 0:
-        if attempt("purge", { try store.purge() }) != nil { written += 1 }
+      case 0: if attempt("purge", { try store.purge() }) != nil { written += 1 }
       case 1:
         model.noteAllMayBeGone()
         unwritten = []

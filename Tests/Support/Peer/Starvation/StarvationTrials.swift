@@ -172,11 +172,7 @@ struct StarvationTrials {
     case 137 where shortage != .memory: fail(what, "the shell hangs")
     // The statuses 125 to 127 are no failure: the loader or `timeout` itself lacked descriptors or address space.
     case 128...:
-      if shortage == .memory {
-        ended += 1
-      } else {
-        fail(what, "the shell ended with \(status)")
-      }
+      if shortage == .memory { ended += 1 } else { fail(what, "the shell ended with \(status)") }
     default: break
     }
     let acked = text.split(separator: "\n").filter { $0.hasPrefix("set\tnotes\tk") }

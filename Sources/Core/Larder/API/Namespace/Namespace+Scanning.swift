@@ -89,8 +89,7 @@ extension Store.Namespace {
         let record = found.record
         guard
           let (entry, key) = try reader.intactEntry(
-            found.entryKey, record, id, prefix, in: transaction, damaged: damaged),
-          try hasKey(key)
+            found.entryKey, record, id, prefix, in: transaction, damaged: damaged), try hasKey(key)
         else { return true }
         let facts = reader.facts(
           of: entry, key: Key(key), namespace: name,

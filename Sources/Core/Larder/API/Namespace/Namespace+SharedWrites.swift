@@ -9,8 +9,7 @@ extension Store.Namespace {
     return SharedWrite(size: value.count) { batch in
       switch condition {
       case .always: break
-      case .unlessFresh:
-        if try batch.value(for: key.span, in: name) != nil { return false }
+      case .unlessFresh: if try batch.value(for: key.span, in: name) != nil { return false }
       case .over(let version):
         if try batch.session.living(key.span, in: name)?.header.version != version { return false }
       }

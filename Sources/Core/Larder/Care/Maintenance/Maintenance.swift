@@ -61,8 +61,7 @@ public final class Maintenance: Sendable {
   /// - Throws: ``LarderError/Code/invalidArgument`` for an invalid interval or jitter.
   public init(
     of store: Store, every interval: Duration = .hours(1), jitter: Double = 0.1,
-    onRun: (@Sendable (Report) -> Void)? = nil,
-    onError: (@Sendable (LarderError) -> Void)? = nil
+    onRun: (@Sendable (Report) -> Void)? = nil, onError: (@Sendable (LarderError) -> Void)? = nil
   ) throws(LarderError) {
     guard interval > .zero else {
       throw .impossible(

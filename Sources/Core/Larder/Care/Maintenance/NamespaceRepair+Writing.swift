@@ -69,8 +69,7 @@ extension NamespaceRepair {
   func finish(_ survey: Survey, _ session: inout WriteSession) throws(LarderError) -> Bool {
     let key = MetadataKey.repair(id)
     guard let record = try session.transaction.copy(of: key, in: .main) else { return true }
-    if try session.transaction.contains(MetadataKey.counters(id), in: .main),
-      try session.isLive(id)
+    if try session.transaction.contains(MetadataKey.counters(id), in: .main), try session.isLive(id)
     {
       guard RepairMark.events(record.span) == survey.events else { return false }
       try correct(by: survey, &session)

@@ -58,8 +58,7 @@ extension Store {
       if looks % 100 == 0, !shouldContinue(looks) { throw Stopped() }
     }
     do {
-      let records = Swift.Result { () throws(LarderError) in
-        try SalvagedRecords(at: path, options)
+      let records = Swift.Result { () throws(LarderError) in try SalvagedRecords(at: path, options)
       }
       return try SalvageFile.hold(path, lockTimeout: options.lockTimeout.bounded) {
         let file = try SalvageFile(at: path)
@@ -71,9 +70,7 @@ extension Store {
           try $0.fill(from: file, at: path, records, look)
         }
       }
-    } catch is Stopped {
-      return nil
-    } catch {
+    } catch is Stopped { return nil } catch {
       throw (error as? LarderError) ?? (error as? OpenError).map { LarderError($0) }
         ?? (error as? LMDBError).map { LarderError($0, path: path) }
         ?? LarderError(.failed, "\(path) could not be salvaged: \(error)")

@@ -79,8 +79,6 @@ extension Verifier {
     do throws(LMDBError) {
       return try transaction.assemble(payload, version: version, in: id, engine.indexes.chunks)
         != nil
-    } catch  where isDamaged {
-      return false
-    }
+    } catch  where isDamaged { return false }
   }
 }

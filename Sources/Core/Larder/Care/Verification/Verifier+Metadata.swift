@@ -27,16 +27,13 @@ extension Verifier {
         namespaces.append(listed)
         result.nextVersions[record.id] = listed.counters.next
         recounted[record.id] = NamespaceCounters(recounting: listed.counters)
-      } catch  where error.code == .damaged {
-        report(.damagedCounters, in: name)
-      }
+      } catch  where error.code == .damaged { report(.damagedCounters, in: name) }
     }
     result.namespaces = names.count
   }
 
   mutating func checkGarbage(_ transaction: borrowing ReadTransaction) throws(LMDBError) {
-    try transaction.forEach(in: .main, from: MetadataKey.garbage) {
-      key, record throws(LMDBError) in
+    try transaction.forEach(in: .main, from: MetadataKey.garbage) { key, record throws(LMDBError) in
       let seed = engine.seal.seed(for: key)
       if let id = MetadataKey.id(of: key), engine.seal.open(record, seed: seed) != nil {
         garbage.insert(id)
@@ -49,8 +46,7 @@ extension Verifier {
 
   /// Checks that every record of counters belongs to a namespace. A record without a namespace prevents the reuse of its id.
   mutating func checkCounterRecords(_ transaction: borrowing ReadTransaction) throws(LMDBError) {
-    try transaction.forEach(in: .main, from: MetadataKey.allCounters) {
-      key, _ throws(LMDBError) in
+    try transaction.forEach(in: .main, from: MetadataKey.allCounters) { key, _ throws(LMDBError) in
       guard let id = MetadataKey.id(of: key) else {
         return report(.damagedCountersKey(at: key.copied))
       }

@@ -45,9 +45,7 @@ struct Verifier {
     do throws(LMDBError) {
       for part in Verification.Part.allCases { try checkReachable(part, transaction) }
       return true
-    } catch .stopped {
-      return false
-    } catch { throw engine.error(error) }
+    } catch .stopped { return false } catch { throw engine.error(error) }
   }
 
   var isDamaged: Bool { result.faults.contains { $0.kind == .pages } }
@@ -71,9 +69,7 @@ struct Verifier {
       case .chunks: try checkChunks(transaction)
       case .counts: try checkCounts(transaction)
       }
-    } catch .damagedPage where isDamaged {
-      result.unfinished.insert(part)
-    }
+    } catch .damagedPage where isDamaged { result.unfinished.insert(part) }
   }
 
   mutating func step() throws(LMDBError) {

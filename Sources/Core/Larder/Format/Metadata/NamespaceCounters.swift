@@ -194,7 +194,7 @@ public struct ReadCounters: Sendable, Equatable {
     return all == 0 ? nil : Double(answered) / Double(all)
   }
 
-  /// These counts, but none lower than in the earlier counts `before`. Until its load fails, a read of a stale value counts as a
+  /// These counts, but none lower than in the earlier counts `before`. Until it gets the stale value, a read counts as a
   /// miss, and until its decoding an undecodable value counts as a hit, so both counts may fall.
   func rising(from before: Self) -> Self {
     var rising = Self(counts: pointwiseMax(counts, before.counts))

@@ -74,9 +74,7 @@ struct ZoneRules: Sendable, Hashable {
   }
 
   private static var directories: [String] {
-    if let directory = environmentVariable("TZDIR"), !directory.isEmpty {
-      return [directory]
-    }
+    if let directory = environmentVariable("TZDIR"), !directory.isEmpty { return [directory] }
     return ["/usr/share/zoneinfo", "/var/db/timezone/zoneinfo", "/usr/lib/zoneinfo"]
   }
 

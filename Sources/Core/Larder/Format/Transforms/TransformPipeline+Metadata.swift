@@ -48,8 +48,7 @@ extension TransformPipeline {
       return requiresMetadata && !fields.metadataFields.isEmpty ? nil : fields
     }
     guard record.count > 4, case let count = Int(record.span.halfWord(at: 0)),
-      count <= record.count - 4,
-      let steps = TransformSteps(record.span.extracting(4..<4 + count)),
+      count <= record.count - 4, let steps = TransformSteps(record.span.extracting(4..<4 + count)),
       let bytes = try revert(steps, Array(record[(4 + count)...]), entry.of(.metadata)),
       let found = EntryFields(bytes.span), isComplete(steps, where: \.coversMetadata)
     else { return nil }

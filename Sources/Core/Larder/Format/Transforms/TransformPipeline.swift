@@ -63,9 +63,7 @@ struct TransformPipeline: Sendable {
         steps.all.append(.init(id: transform.id, size: size, parameters: result.parameters))
         current = result.bytes
       }
-    } catch let error as LarderError {
-      throw error
-    } catch {
+    } catch let error as LarderError { throw error } catch {
       throw LarderError(
         .unencodable, "the value of \(Key(context.key)) cannot be transformed: \(error)",
         hint: "check the transforms of the store and their keys")
@@ -91,9 +89,7 @@ struct TransformPipeline: Sendable {
       do {
         current = try transform.revert(
           current.span, step.parameters.span, size: step.size, for: context)
-      } catch let error as LarderError where error.code == .unreadable {
-        throw error
-      } catch {
+      } catch let error as LarderError where error.code == .unreadable { throw error } catch {
         return nil
       }
       if current.count != step.size { return nil }

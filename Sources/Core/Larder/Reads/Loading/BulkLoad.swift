@@ -37,9 +37,7 @@ final class BulkLoad<Value: Sendable>: Sendable {
           complete(load, running, .failure(error))
         }
       }
-    } catch {
-      complete(load, running, .failure(error))
-    }
+    } catch { complete(load, running, .failure(error)) }
   }
 
   private func take(
@@ -103,9 +101,7 @@ final class BulkLoad<Value: Sendable>: Sendable {
       // A closure may return although its call was cancelled. The values of such a call are not stored.
       try Task.checkCancellation()
       outcomes = .success(answers)
-    } catch {
-      outcomes = .failure(error)
-    }
+    } catch { outcomes = .failure(error) }
     let results = members.map { member -> Result<LoadedValue<Value>, any Error> in
       Result {
         if member.running.isAbandoned { throw CancellationError() }

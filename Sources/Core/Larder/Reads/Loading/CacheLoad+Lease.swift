@@ -37,8 +37,7 @@ extension CacheLoad {
       pause = min(2 * pause, 100)
       let attempt = leases.takeAfterWait(hash)
       // While the other process loads, each look decodes no value: the decoding of a large stale value would take long.
-      if attempt.isHeld, leases.now() < limit,
-        try cache.isUnchanged(key.span, since: first.lookup)
+      if attempt.isHeld, leases.now() < limit, try cache.isUnchanged(key.span, since: first.lookup)
       {
         continue
       }

@@ -160,9 +160,7 @@ extension CacheLoad {
         _ = try await engine.clock.run(
           within: options.refreshTimeout, { try await engine.loads.running.wait(load, name) },
           else: { throw timedOut })
-      } catch {
-        options.onBackgroundError?(error)
-      }
+      } catch { options.onBackgroundError?(error) }
     }
   }
 

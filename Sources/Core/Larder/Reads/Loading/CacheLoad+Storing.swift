@@ -34,9 +34,7 @@ extension CacheLoad {
         let stored = try batch.set(encoded: bytes, for: key, in: cache, attributes)
         return { cache.keep(value, for: key.span, size: bytes.count, stored, isWritten: true) }
       }
-    } catch {
-      return LoadedValue(result: CacheResult(value: value, source: .loaded, error: error))
-    }
+    } catch { return LoadedValue(result: CacheResult(value: value, source: .loaded, error: error)) }
   }
 
   func renew(_ known: CachedValue<Value>, _ turn: Turn) -> LoadedValue<Value> {
@@ -96,8 +94,7 @@ extension CacheLoad {
     }
     // Until its commit the value answers readers, but only before its end.
     var end: Timestamp?
-    if let expires = lifetime,
-      expires.timeToIdle == nil, let loaded = attributes.loaded,
+    if let expires = lifetime, expires.timeToIdle == nil, let loaded = attributes.loaded,
       let time = try? expires.deadline(from: loaded)
     {
       end = Timestamp(milliseconds: time)

@@ -43,9 +43,7 @@ struct CacheLoad<Value: Sendable>: Sendable {
             try await run(running, waits: !isNested, isRefresh: priority != nil, load)
           }
           complete(running, .success(loaded))
-        } catch {
-          complete(running, .failure(error))
-        }
+        } catch { complete(running, .failure(error)) }
       }
     }
   }
@@ -54,8 +52,7 @@ struct CacheLoad<Value: Sendable>: Sendable {
   func complete(_ running: InFlight, _ result: Result<LoadedValue<Value>, any Error>) {
     let remove: @Sendable () -> Void = { engine.loads.running.remove(running, name) }
     switch result {
-    case .success(let loaded):
-      if let error = loaded.result?.error { pauseRefreshes(after: error) }
+    case .success(let loaded): if let error = loaded.result?.error { pauseRefreshes(after: error) }
     case .failure(let error):
       // Removes the failed load first, so that a later caller starts a new load instead of getting the error.
       pauseRefreshes(after: error)

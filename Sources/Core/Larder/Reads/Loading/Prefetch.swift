@@ -122,9 +122,7 @@ public final class Prefetch<Key: Sendable>: AsyncSequence, Sendable {
         return summary
       }
     }
-    continuation.onTermination = { [task] reason in
-      if case .cancelled = reason { task.cancel() }
-    }
+    continuation.onTermination = { [task] reason in if case .cancelled = reason { task.cancel() } }
   }
 
   /// The steps, in the order in which keys finish.

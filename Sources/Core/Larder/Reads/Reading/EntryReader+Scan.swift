@@ -74,9 +74,7 @@ extension EntryReader {
         index = 0
       }
       return nil
-    } catch let error as LMDBError {
-      throw environment.larderError(error)
-    }
+    } catch let error as LMDBError { throw environment.larderError(error) }
   }
 
   /// Passes the original value of a scanned entry to `body`. Returns nil if the value is damaged.

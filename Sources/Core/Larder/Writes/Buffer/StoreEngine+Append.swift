@@ -113,8 +113,7 @@ extension StoreEngine {
       !environment.isWriting, environment.isOpen, let known = handle.known.withLock({ $0 }),
       buffer.isOpen(at: known.generation),
       // A loaded value that waits for its commit must be stored first, so this write needs a transaction.
-      loads.writes.isEmpty,
-      !buffer.isWatched || !changes.isWatched
+      loads.writes.isEmpty, !buffer.isWatched || !changes.isWatched
     else { return nil }
     return (buffer, known.generation, known.namespace)
   }

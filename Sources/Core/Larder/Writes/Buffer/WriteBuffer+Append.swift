@@ -71,8 +71,7 @@ extension WriteBuffer {
           header.append(to: &output, form)
           output.append(contentsOf: value)
           EntryHeader.seal(&output, keyHash: record.keyHash)
-        },
-        { record.write(key, $0, at: state.end, of: state.generation, view, layout) })
+        }, { record.write(key, $0, at: state.end, of: state.generation, view, layout) })
       append(record, of: key, costs, state, view)
       return .done(header)
     }

@@ -206,8 +206,7 @@ extension WriteBuffer {
       {
         let start = layout.log(of: state.generation) + state.end + BufferRecord.headerSize
         view.copy(record.keyCount, wide: start, to: &$0)
-      },
-      { key in publish(record, of: key, at: state.end, in: state, view) })
+      }, { key in publish(record, of: key, at: state.end, in: state, view) })
   }
 
   /// Makes a complete record visible to readers. The caller owns the lock.

@@ -87,9 +87,7 @@ extension StoreEngine {
 
   func writeDueAccessTimes() {
     guard environment.isOpen else { return }
-    do throws(LarderError) {
-      try flushAccessTimes()
-    } catch {
+    do throws(LarderError) { try flushAccessTimes() } catch {
       // The accesses stay in the queue. If the error lasts, the next write or the closing can report the error to a caller.
       if error.code == .busy { leftovers.accesses.tryAgain() }
     }

@@ -49,9 +49,7 @@ final class PendingQueue<Item: Sendable>: Sendable {
 
   func confirm(_ taken: [(key: [UInt8], item: Item)]) {
     if taken.isEmpty { return }
-    items.withLock { items in
-      for (key, _) in taken { items.underWay[key] = nil }
-    }
+    items.withLock { items in for (key, _) in taken { items.underWay[key] = nil } }
   }
 
   /// After a rollback, makes the items of the transaction wait again, but not an item whose key has got a newer item.

@@ -17,13 +17,9 @@ struct Usage {
   var words: String { "\(LimitWords.entries(entries)) (\(LimitWords.bytes(bytes)))" }
 }
 
-extension NamespaceCounters {
-  var usage: Usage { Usage(entries: entries, bytes: bytes) }
-}
+extension NamespaceCounters { var usage: Usage { Usage(entries: entries, bytes: bytes) } }
 
-extension StoreState {
-  var usage: Usage { Usage(entries: entries, bytes: bytes) }
-}
+extension StoreState { var usage: Usage { Usage(entries: entries, bytes: bytes) } }
 
 // Inlined, because the compiler copies the whole ledger for each call.
 extension Ledger {

@@ -129,7 +129,8 @@ final class CommittedLedger: Sendable {
     _ transaction: borrowing WriteTransaction, _ seal: RecordSeal
   ) throws(LMDBError) -> Ledger {
     let former = transaction.formerSerial
-    if let known = latest.withLock({ $0?.serial == former ? $0.take()?.next : nil }) { return known }
+    let known = latest.withLock { $0?.serial == former ? $0.take()?.next : nil }
+    if let known { return known }
     if let state = try transaction.state(seal) { return Ledger(state) }
     return Ledger(try StoreState.rebuilt(in: transaction, seal: seal))
   }

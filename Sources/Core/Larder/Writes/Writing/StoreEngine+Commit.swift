@@ -105,32 +105,32 @@ extension StoreEngine {
           recordsID = nil
           KillPoint.pass(15)
           return true
-        }
-      ) { transaction -> Result? in
-        let ledger = try writes.committed.begin(transaction, seal)
-        let id = transaction.id
-        (attempted, recordsID) = (id, nil)
-        var batch = WriteBatch(transaction, ledger, engine: self)
-        do {
-          let result = try batch.run(mode, room, &buffered, on: id - 1, body)
-          if case nil = result { recordsID = id }
-          effects = batch.session.effects
-          pages = batch.session.pagesTaken
-          writes.committed.keep(
-            batch.session.ledger.next, ofWrite: batch.session.transaction.serial)
-          transaction = batch.end()
-          return result
-        } catch {
-          effects = batch.session.effects
-          thrown = (error as? LMDBError).map { self.error($0) } ?? error
-          isOverdrawn = batch.session.budget.isOverdrawn
-          pages = batch.session.pagesTaken
-          let cause = batch.session.transaction.failure?.cause
-          transaction = batch.end()
-          // LMDB's own error goes back to the LMDB layer, which must know that the map is full or the environment is broken.
-          throw cause ?? error
-        }
-      }
+        },
+        { transaction -> Result? in
+          let ledger = try writes.committed.begin(transaction, seal)
+          let id = transaction.id
+          (attempted, recordsID) = (id, nil)
+          var batch = WriteBatch(transaction, ledger, engine: self)
+          do {
+            let result = try batch.run(mode, room, &buffered, on: id - 1, body)
+            if case nil = result { recordsID = id }
+            effects = batch.session.effects
+            pages = batch.session.pagesTaken
+            writes.committed.keep(
+              batch.session.ledger.next, ofWrite: batch.session.transaction.serial)
+            transaction = batch.end()
+            return result
+          } catch {
+            effects = batch.session.effects
+            thrown = (error as? LMDBError).map { self.error($0) } ?? error
+            isOverdrawn = batch.session.budget.isOverdrawn
+            pages = batch.session.pagesTaken
+            let cause = batch.session.transaction.failure?.cause
+            transaction = batch.end()
+            // LMDB's own error goes back to the LMDB layer, which must know that the map is full or the environment is broken.
+            throw cause ?? error
+          }
+        })
       effects.confirm(in: self)
       if !mode.mayRepeat { PageReclaimer.noteSuccess(pages, in: self) }
       if effects.orphans > 0, mode.cleansUp { removeRemainingOrphans(effects.orphans) }

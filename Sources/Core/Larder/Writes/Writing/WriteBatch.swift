@@ -86,9 +86,7 @@ public struct WriteBatch: ~Copyable {
   /// The decoded fresh value under `key`; nil if there is no fresh value or the codec cannot decode it.
   public mutating func value<Value>(for key: some StoreKey, in cache: Cache<Value>)
     throws(LarderError) -> Value?
-  {
-    try value(for: key, in: cache.namespace).flatMap { cache.decoded($0.span) }
-  }
+  { try value(for: key, in: cache.namespace).flatMap { cache.decoded($0.span) } }
 
   /// The entry under `key`, with the changes of this batch, even if expired. Nil for an absent, invalidated or damaged entry.
   public mutating func entry(

@@ -104,8 +104,6 @@ extension WriteSession {
     var index: UInt32 = 0
     while try transaction.remove(
       IndexKey.chunk(index, of: entry.header.version, in: entry.id), from: engine.indexes.chunks)
-    {
-      index += 1
-    }
+    { index += 1 }
   }
 }
