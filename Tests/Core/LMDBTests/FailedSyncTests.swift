@@ -123,8 +123,7 @@ import Testing
     }
 
     @Test func `a change of level does not make durable what a failed sync has lost`() throws {
-      let first = try peer("open", "set 1", "sync", "set 2")
-      first.kill()
+      try peer("open", "set 1", "sync", "set 2").kill()
       let second = try peer()
       try fail("data.mdb")
       for answer in ["refused system", "done"] {

@@ -159,8 +159,7 @@ import Testing
     let reader = try environment.blockingReader()
     #expect(reader?.process == Int(getpid()))
     #expect(reader?.transaction == read.id)
-    let inside = try environment.write { _ in try environment.blockingReader() }
-    #expect(inside?.transaction == read.id)
+    #expect(try environment.write { _ in try environment.blockingReader() }?.transaction == read.id)
   }
 
   @Test(.timeLimit(.minutes(5))) func `is found in time, even if checkpoints are rare`() throws {

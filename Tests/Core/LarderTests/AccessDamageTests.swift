@@ -97,17 +97,16 @@ import Testing
   private func fill(
     _ path: String, keys: Range<Int>, _ random: inout SeededRNG
   ) throws -> [Int: [UInt8]] {
-    let store = try Store(at: path)
-    let notes = store.namespace("notes")
+    let notes = try Store(at: path).namespace("notes")
     var values: [Int: [UInt8]] = [:]
-    try store.write { batch in
+    try notes.store.write { batch in
       for key in keys {
         values[key] = (0..<Int.random(in: 1...50, using: &random)).map { _ in UInt8(key & 0xFF) }
         try batch.set(values[key]!, for: "\(key)", in: notes)
       }
     }
     for key in keys where Bool.random(using: &random) { _ = try notes.bytes("\(key)") }
-    try store.close()
+    try notes.store.close()
     return values
   }
 }

@@ -62,8 +62,7 @@ import Testing
   @Test func `a prefix is removed, and nothing else`() throws {
     for number in 0..<2500 { try colors.set(Color(name: "x"), for: "a/\(number)") }
     for key in ["a", "a0", "b/1"] { try colors.set(Color(name: "kept"), for: key) }
-    let long = "a/" + String(repeating: "l", count: 400)
-    try colors.set(Color(name: "long"), for: long)
+    try colors.set(Color(name: "long"), for: "a/" + String(repeating: "l", count: 400))
     let removed = try colors.remove(prefix: "a/")
     #expect(removed.entries == 2501 && removed.bytes > 2500 * 10)
     #expect(try colors.keys().map(\.string) == ["a", "a0", "b/1"])

@@ -10,8 +10,7 @@ import Testing
 
   @Test func `every kind of change is told with what it did`() async throws {
     try await notes.set("before", for: "old")
-    let changes = store.changes()
-    var watch = changes.makeAsyncIterator()
+    var watch = store.changes().makeAsyncIterator()
     try await notes.set("v", for: "k", expires: .after(.seconds(5)))
     try await notes.set("longer", for: "k", expires: .after(.seconds(5)))
     try await notes.touch("k", expires: .after(.seconds(6)))

@@ -13,10 +13,9 @@ import Testing
 
   @Test(arguments: durations)
   func `a lifetime of any length is stored, or refused as negative`(duration: Duration) throws {
-    let store = try Store.temporary(options: Store.Options(clock: ManualClock()))
-    let notes = store.namespace("notes")
+    let notes = try Store.temporary(options: Store.Options(clock: ManualClock())).namespace("notes")
     let expirations: [Expiration] = [
-      .after(duration), .afterAccess(duration), .at(store.now.advanced(by: duration)),
+      .after(duration), .afterAccess(duration), .at(notes.store.now.advanced(by: duration)),
     ]
     for (index, expires) in expirations.enumerated() {
       let isPossible =
@@ -35,8 +34,8 @@ import Testing
       var rules = Rules(expires: expires, stale: duration, jitter: 1)
       rules.limits = Limits(entries: .max, bytes: .max)
       do {
-        try store.declare(rules, for: "rules")
-        try store.namespace("rules").set("v", for: "k")
+        try notes.store.declare(rules, for: "rules")
+        try notes.store.namespace("rules").set("v", for: "k")
       } catch { #expect(duration <= .zero && error.code == .invalidArgument) }
     }
     #expect(
@@ -187,13 +186,12 @@ import Testing
 
   @Test(arguments: [UInt64.max, .max - 1, 1 << 63] as [UInt64])
   func `no position in the file of changes stops a writer or a reader`(head: UInt64) async throws {
-    let store = try Store.temporary()
-    let notes = store.namespace("notes")
+    let notes = try Store.temporary().namespace("notes")
     try await notes.set("v", for: "k")
-    var watch = store.changes().makeAsyncIterator()
+    var watch = notes.store.changes().makeAsyncIterator()
     try await notes.set("v", for: "a")
     #expect(await watch.next()?.key == Key("a"))
-    store.engine.changes.ring.publish(head)
+    notes.store.engine.changes.ring.publish(head)
     if case .missed = try #require(await watch.next()).kind {} else { Issue.record("not missed") }
     // The next write begins a new ring, and the watch reports the missed changes again.
     try await notes.set("v", for: "b")

@@ -92,8 +92,7 @@ import Testing
       }
       try await store.engine.commit(
         SharedWrite { _ in
-          let last = tasks.withLock { $0.popLast() }
-          last?.cancel()
+          tasks.withLock { $0.popLast() }?.cancel()
         })
     }
     #expect(try notes.count() == 5)

@@ -19,18 +19,17 @@ extension IdleTests {
     let options = with(Store.Options(clock: clock, lockTimeout: .milliseconds(1))) {
       $0.hooks.timer = timer.start
     }
-    let store = try Store.temporary(options: options)
-    let notes = store.namespace("notes")
+    let notes = try Store.temporary(options: options).namespace("notes")
     try await notes.set("v", for: "k", expires: .afterAccess(.seconds(1600)))
     clock.advance(by: .seconds(1000))
-    let holder = await LockHolder(store)
+    let holder = await LockHolder(notes.store)
     #expect(try notes.text("k") == "v")
     timer.runOut()
     #expect(timer.delays == [.seconds(1)])
     holder.letGo()
     try await waitUntil {
       timer.runOut()
-      return store.engine.leftovers.accesses.queue.count == 0
+      return notes.store.engine.leftovers.accesses.queue.count == 0
     }
     #expect(try notes.header("k").expires == clock.now.advanced(by: .seconds(1700)).milliseconds)
   }
@@ -137,13 +136,12 @@ extension IdleTests {
   }
 
   @Test func `the system's own timer puts a use down while nobody writes`() async throws {
-    let store = try Store.temporary(options: Store.Options(clock: clock))
-    let notes = store.namespace("notes")
+    let notes = try Store.temporary(options: Store.Options(clock: clock)).namespace("notes")
     try await notes.set("v", for: "k", expires: .afterAccess(.seconds(1600)))
     clock.advance(by: .seconds(1000))
     let end = clock.now.advanced(by: .seconds(1700))
     #expect(try notes.text("k") == "v")
     try await waitUntil { try notes.header("k").expires == end.milliseconds }
-    #expect(try store.verify().faults == [])
+    #expect(try notes.store.verify().faults == [])
   }
 }

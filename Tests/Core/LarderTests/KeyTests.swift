@@ -98,8 +98,7 @@ import Testing
       #expect(try cache.entry(for: key) == nil && bytes.text(key) == nil)
       #expect(try bytes.withValue(for: key) { $0.count } == nil)
       let isThere = try store.read { snapshot in
-        let value = try snapshot.value(for: key, in: cache)
-        return try value != nil || snapshot.contains(key, in: bytes)
+        try snapshot.value(for: key, in: cache) != nil || snapshot.contains(key, in: bytes)
       }
       #expect(!isThere)
       #expect(try await !cache.remove(key))

@@ -106,8 +106,7 @@ import Testing
   @Test func `releasing the last handle while a thread opens the store harms nobody`() throws {
     try inThreads(4) { thread in
       for round in 0..<50 {
-        let store = try Store(at: path + "/s")
-        let notes = store.namespace("notes")
+        let notes = try Store(at: path + "/s").namespace("notes")
         if round % 10 == 0 { try notes.set("v", for: thread) }
         _ = try notes.text(thread)
       }
@@ -137,8 +136,7 @@ import Testing
   @Test func `a temporary store that was busy at its first close leaves nothing after the second`()
     throws
   {
-    let options = Store.Options(lockTimeout: .milliseconds(50))
-    let store = try Store.temporary(options: options)
+    let store = try Store.temporary(options: Store.Options(lockTimeout: .milliseconds(50)))
     try store.read { _ in #expect(failure { try store.close() } == .busy) }
     try store.close()
     #expect(!FileManager.default.fileExists(atPath: store.path))

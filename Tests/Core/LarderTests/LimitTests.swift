@@ -48,10 +48,7 @@ struct LimitTests: StoreSuite {
 
   @Test func `a namespace full of pinned entries says so and loses nothing`() throws {
     try store.declare(Rules(limits: Limits(entries: 2)), for: "notes")
-    for key in ["a", "b"] {
-      try notes.set("x", for: key)
-      try notes.pin(key)
-    }
+    try notes.fill(["a", "b"], .with(isPinned: true))
     let error = #expect(throws: LarderError.self) { try notes.set("x", for: "c") }
     #expect(error?.code == .full && error?.message.contains("2 entries are pinned") == true)
     #expect(try notes.count() == 2)
@@ -123,10 +120,7 @@ struct LimitTests: StoreSuite {
 
     // The new entries are pinned, so evictions cannot reach the declared limit 5. The number of entries becomes an override.
     try store.override(StoreLimits(entries: Limits.unlimited))
-    for index in 10..<20 {
-      try notes.set("x", for: "\(index)")
-      try notes.pin("\(index)")
-    }
+    try notes.fill((10..<20).map { "\($0)" }, .with(isPinned: true))
     #expect(failure { try store.override(StoreLimits()) } == .full)
     #expect(try store.limits().declared == StoreLimits(entries: 5))
     #expect(try store.limits().effective.entries == notes.count() && notes.info()?.entries == 12)

@@ -9,8 +9,7 @@ extension SalvageTests {
     let old = try Store(at: path, options: options)
     let limits = StoreLimits(entries: 300, disk: 40_000_000)
     try old.declare(limits)
-    let notes = old.namespace("notes")
-    try notes.fill(0..<200, with: [UInt8](repeating: 1, count: 30_000))
+    try old.namespace("notes").fill(0..<200, with: [UInt8](repeating: 1, count: 30_000))
     let rules = Rules(
       jitter: 0.5, limits: Limits(entries: 200), eviction: .refuse, largestValue: 10)
     try old.declare(rules, for: "notes")
@@ -59,8 +58,7 @@ extension SalvageTests {
   }
 
   @Test func `rules that this machine cannot keep cost only the rules`() throws {
-    let notes = NamespaceID(rawValue: try makeStore(path)[0])
-    var record = NamespaceRecord(id: notes, created: 0)
+    var record = NamespaceRecord(id: NamespaceID(rawValue: try makeStore(path)[0]), created: 0)
     record.rules.declared.expires = .daily(at: TimeOfDay(4), in: "Mars/Base")
     let old = try Store(at: path, options: options)
     let bytes = try record.record(name: "notes", seal: old.engine.seal)

@@ -66,8 +66,7 @@ import Testing
   }
 
   @Test func `a store that this process has open stays open`() throws {
-    let store = try Store(at: path, options: BufferedStore.options())
-    let notes = store.namespace("notes")
+    let notes = try Store(at: path, options: BufferedStore.options()).namespace("notes")
     for text in ["a", "b", "c"] { try notes.set(text, for: "k") }
     for number in 0..<2 {
       let salvage = Result { try Store.salvage(from: path, to: "\(path)-\(number)") }
@@ -75,7 +74,7 @@ import Testing
       #expect(try notes.text("k") == "c")
     }
     try notes.set("d", for: "k")
-    #expect(try store.verify().faults == [])
+    #expect(try notes.store.verify().faults == [])
   }
 
   @Test func `everything in a sound store is saved as it was`() throws {

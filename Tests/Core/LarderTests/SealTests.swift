@@ -159,8 +159,7 @@ import Testing
       try notes.set([1], for: "k")
       #expect(try store.verify().faults == [])
     }
-    let state = with(try store.state) { $0.entries = .max }
-    let record = state.record(seal: seal)
+    let record = with(try store.state) { $0.entries = .max }.record(seal: seal)
     let read = StoreState(record.span, seal: seal)
     #expect(read == nil)
   }

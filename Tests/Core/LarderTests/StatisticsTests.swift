@@ -152,8 +152,7 @@ import Testing
   func `counts of two processes add up through any resets`(seed: UInt64) throws {
     var random = SeededRNG(seed: seed)
     // Without a write buffer, each write makes a commit, which merges the counts.
-    let options = with(Store.Options()) { $0.writeBuffer = 0 }
-    let store = try Store(at: path + "/s", options: options)
+    let store = try Store(at: path + "/s", options: with(Store.Options()) { $0.writeBuffer = 0 })
     let notes = store.namespace("notes")
     try notes.set("v", for: "k")
     let peer = try PeerProcess("commands", store.path, saying: "open")
@@ -232,8 +231,7 @@ import Testing
       #expect(!history.isDue(at: sample(hour: hour).time.advanced(by: .seconds(3599))))
     }
     #expect(history.samples.map(\.hits) == Array(UInt64(400 - 168)...400))
-    let record = history.record(seal: seal)
-    #expect(ReadHistory(record, seal: seal) == history)
+    #expect(ReadHistory(history.record(seal: seal), seal: seal) == history)
     #expect(history.isDue(at: sample(hour: 300).time))
     history.add(sample(hour: 300))
     #expect(history.samples.last == sample(hour: 300) && history.samples.count == 69)

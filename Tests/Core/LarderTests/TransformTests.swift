@@ -25,8 +25,7 @@ import Testing
 
   @Test(arguments: [nil, 20])
   func `each way to read returns what was written, the file lacks it`(chunksAbove: Int?) throws {
-    let options = options([runs, Veil()], chunksAbove: chunksAbove)
-    let store = try Store.temporary(options: options)
+    let store = try Store.temporary(options: options([runs, Veil()], chunksAbove: chunksAbove))
     let notes = store.namespace("notes")
     let long = String(repeating: "k", count: 400)
     let attributes = EntryAttributes.with(
@@ -93,8 +92,9 @@ import Testing
     try store.declare(Rules(limits: Limits(bytes: 10)), for: "notes")
     try notes.set("a", for: "a")
     try store.write { batch in
-      // The value has 11 bytes after the transforms, so no eviction could make enough room.
-      #expect(failure { try batch.set("0123456789", for: "b", in: notes) } == .overLimit)
+      // The value has 11 bytes after the transforms, so no eviction could make enough room, and none may happen.
+      let error = thrown { try batch.set("0123456789", for: "b", in: notes) }
+      #expect(error?.code == .overLimit && error?.message.contains("11 bytes") == true)
     }
     try notes.set(String(repeating: "x", count: 1000), for: "ab")
     #expect(try notes.text("a") == "a" && notes.info()?.bytes == 4)
@@ -164,19 +164,6 @@ import Testing
     try required.set("now", for: "other")
     #expect(try required.text("other") == "now")
     try store.verifyAndClose()
-  }
-
-  @Test func `a value that is too large after its transforms evicts nothing`() throws {
-    let longer = PlainTransform(id: TransformID(rawValue: 202), applied: { bytes in bytes + bytes })
-    let store = try Store.temporary(options: options([longer]))
-    let notes = store.namespace("notes")
-    try store.declare(Rules(limits: Limits(bytes: 100)), for: "notes")
-    for key in 0..<5 { try notes.set([UInt8](repeating: 1, count: 10), for: key) }
-    try store.write { batch in
-      let error = thrown { try batch.set([UInt8](repeating: 1, count: 60), for: "k", in: notes) }
-      #expect(error?.code == .overLimit && error?.message.contains("120 bytes") == true)
-    }
-    #expect(try notes.count() == 5)
   }
 
   @Test func `a load replaces an entry that the store does not accept`() async throws {

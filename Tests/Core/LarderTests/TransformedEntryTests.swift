@@ -177,8 +177,7 @@ import Testing
   @Test func `a compressed value keeps its mark when metadata changes uncompressed`() throws {
     let compressed = PlainTransform(
       id: .zstd, applied: { $0.reversed() }, reverted: { bytes, _ in bytes.reversed() })
-    let text = String(decoding: Self.value, as: UTF8.self)
-    try Store.leave(text, at: path, Self.options(compressed))
+    try Store.leave(String(decoding: Self.value, as: UTF8.self), at: path, Self.options(compressed))
     var store = try Store(at: path, options: Self.options())
     let notes = store.namespace("notes")
     #expect(try store.write { try $0.setMetadata([1], of: "k", in: notes) })

@@ -29,15 +29,14 @@ import Testing
     throws
   {
     let clock = ManualClock()
-    let store = try Store.temporary(options: Store.Options(clock: clock))
-    let notes = store.namespace("notes")
+    let notes = try Store.temporary(options: Store.Options(clock: clock)).namespace("notes")
     for key in ["k", "l", String(repeating: "k", count: 400)] {
       try notes.set("v", for: key, expires: .after(.seconds(1)))
     }
     _ = try notes.text("k")
     let id = try notes.id
-    try store.tamper { transaction, indexes in try tamper(&transaction, indexes, id) }
-    exercise(store, clock)
+    try notes.store.tamper { transaction, indexes in try tamper(&transaction, indexes, id) }
+    exercise(notes.store, clock)
   }
 
   @Test func `counts, states and records of any content and length do not trap`() throws {

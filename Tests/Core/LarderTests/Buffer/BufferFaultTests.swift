@@ -31,8 +31,7 @@ import Testing
 
   @Test func `a store that is closed while threads write ends no process`() throws {
     for round in 0..<20 {
-      let store = try Store(at: path, options: BufferedStore.options())
-      let notes = store.namespace("notes")
+      let notes = try Store(at: path, options: BufferedStore.options()).namespace("notes")
       try notes.set("first", for: "first")
       let (begun, ended) = (DispatchSemaphore(value: 0), DispatchGroup())
       for thread in 0..<4 {
@@ -44,7 +43,7 @@ import Testing
       }
       for _ in 0..<4 { begun.wait() }
       if round % 2 == 0 { try notes.set("last", for: "last") }
-      try store.close()
+      try notes.store.close()
       ended.wait()
     }
     let store = try Store(at: path, options: BufferedStore.options())
@@ -237,13 +236,12 @@ import Testing
   @Test func `when the files are gone a write throws after the next commit in time`() throws {
     let timer = ManualTimer()
     let options = with(BufferedStore.options()) { $0.hooks.timer = { timer.start($0, $1) } }
-    let store = try Store(at: path, options: options)
-    let notes = store.namespace("notes")
+    let notes = try Store(at: path, options: options).namespace("notes")
     for number in 0..<3 { try notes.set("\(number)", for: "k") }
     try FileManager.default.removeItem(atPath: path)
     timer.runOut()
     #expect(failure { try notes.set("lost", for: "k") } != nil)
-    #expect(failure { try store.close() } != nil)
+    #expect(failure { try notes.store.close() } != nil)
   }
 
   @Test func `a file that cannot be mapped refuses the opening, and keeps its entries`() throws {

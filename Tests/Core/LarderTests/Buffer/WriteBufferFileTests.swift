@@ -65,16 +65,15 @@ import Testing
       try reader.close()
     }
     #expect(code == unusable)
-    let store = try Store(at: path, options: hasty())
-    let notes = store.namespace("notes")
+    let notes = try Store(at: path, options: hasty()).namespace("notes")
     #expect(try notes.text("popped") == expected)
-    #expect(try store.verify().faults == [])
+    #expect(try notes.store.verify().faults == [])
     #expect(try notes.text("popped") == expected)
     for text in ["a", "b", "c"] { try notes.set(text, for: "popped") }
     // After damaged records the next versions are much higher, so that no version is used twice.
     let version = try #require(try notes.entry(for: "popped")?.version)
     #expect((version > 1 << 20) == (harm == .onesInLog))
-    try store.verifyAndClose()
+    try notes.store.verifyAndClose()
   }
 
   @Test func `a flip of any bit of a record shows no wrong value`() throws {
@@ -111,15 +110,14 @@ import Testing
       try file.write(contentsOf: [0])
     }
     try file.close()
-    let store = try Store(at: path, options: hasty())
-    let notes = store.namespace("notes")
+    let notes = try Store(at: path, options: hasty()).namespace("notes")
     #expect(failure { _ = try notes.count() } == .damaged)
     #expect(failure { try notes.set("later", for: "key-0") } == .damaged)
-    #expect(try store.verify().faults.contains { "\($0)".contains("write buffer") })
+    #expect(try notes.store.verify().faults.contains { "\($0)".contains("write buffer") })
     #expect(try notes.text("popped") == "record")
     // The limits are not in the buffer, so `limits` needs no commit.
-    #expect(try store.limits().effective.disk != nil)
-    #expect(failure { try store.close() } != nil)
+    #expect(try notes.store.limits().effective.disk != nil)
+    #expect(failure { try notes.store.close() } != nil)
     _ = try Store.salvage(from: path, to: directory.path + "/new")
     let new = try Store(at: directory.path + "/new")
     #expect(try new.namespace("notes").text("popped") == "record")
@@ -214,13 +212,12 @@ import Testing
 
   @Test func `a process that only reads sees the records, and counts after their commit`() throws {
     try leaveRecord()
-    let reader = try Store(at: path, options: hasty(readOnly: true))
-    let notes = reader.namespace("notes")
+    let notes = try Store(at: path, options: hasty(readOnly: true)).namespace("notes")
     #expect(try notes.text("popped") == "record")
     #expect(failure { _ = try notes.count() } == .busy)
     #expect(try PeerProcess("larder", path).line() == "opened")
     #expect(try notes.count() == 1 && notes.text("popped") == "record")
-    try reader.close()
+    try notes.store.close()
   }
 
   @Test(arguments: [0, 1 << 20])

@@ -137,8 +137,7 @@ import Testing
 
   @Test
   func `an evicted value with an owner is not stored again when it is unchanged`() async throws {
-    let lines = store.cache(TextCodec(), in: "lines")
-    try await lines.set("line", for: "1")
+    try await store.cache(TextCodec(), in: "lines").set("line", for: "1")
     let stored = EntryAttributes.with(owners: [Owner(Key("1"), in: "lines")])
     for isKnown in [false, true] {
       _ = try await boards.result(for: "thun", options: expiring) { _ in

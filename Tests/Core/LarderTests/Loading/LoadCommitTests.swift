@@ -44,8 +44,7 @@ import Testing
       writer.letGo()
       store.engine.awaitLoadWrites()
     }
-    let keys = [first, ActingKey(name: "thun", act: {})]
-    #expect(try boards.values(for: keys) == [nil, "load 1"])
+    #expect(try boards.values(for: [first, ActingKey(name: "thun", act: {})]) == [nil, "load 1"])
   }
 
   private final class Closing: Sendable {
@@ -114,14 +113,13 @@ import Testing
   }
 
   @Test func `the thread that commits does not run a cost function`() async throws {
-    let store = try Store.temporary()
-    let notes = store.namespace("notes")
-    let boards = store.cache(TextCodec(), in: "boards") { _ in
+    let notes = try Store.temporary().namespace("notes")
+    let boards = notes.store.cache(TextCodec(), in: "boards") { _ in
       // This write would wait for ever on the thread that commits.
       #expect(thrown { try notes.set("v", for: "k") } == nil)
       return 1
     }
-    let writer = await LockHolder(store)
+    let writer = await LockHolder(notes.store)
     _ = try await boards.value(for: "thun") { "loaded" }
     writer.letGo()
     try await waitUntil { try notes.text("k") == "v" }
@@ -222,8 +220,7 @@ import Testing
     _ = try await later.value
     #expect(try boards.value(for: "thun") == (how == "set" ? "set" : nil))
     #expect(try await boards.settled() == (how == "set" ? "set" : nil))
-    let next = try await boards.value(for: "thun") { "next" }
-    #expect(next == (how == "set" ? "set" : "next"))
+    #expect(try await boards.value(for: "thun") { "next" } == (how == "set" ? "set" : "next"))
   }
 
   @Test func `no caller gets a value after a clear, or after the end of its write`() async throws {

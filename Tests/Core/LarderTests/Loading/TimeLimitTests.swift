@@ -37,8 +37,7 @@ import Testing
     #expect(try await origin.ask(boards, refreshing).value == "old")
     try await origin.waitForLoads(1)
     let waiting = origin.startAsking(boards, LoadOptions(policy: .revalidate, waitsForCommit: true))
-    try await waitUntil { boards.namespace.engine.loads.running.callers() == 2 }
-    try await waitUntil { clock.isAwaited }
+    try await waitUntil { boards.namespace.engine.loads.running.callers() == 2 && clock.isAwaited }
     clock.advance(by: .seconds(5))
     try await waitUntil { errors.withLock { !$0.isEmpty } }
     #expect(origin.cancelled == 0)
@@ -109,8 +108,7 @@ import Testing
     let first = origin.startAsking(boards, options)
     options.timeout = .seconds(1)
     let second = origin.startAsking(boards, options)
-    try await waitUntil { boards.namespace.engine.loads.running.callers() == 2 }
-    try await waitUntil { clock.isAwaited }
+    try await waitUntil { boards.namespace.engine.loads.running.callers() == 2 && clock.isAwaited }
     clock.advance(by: .milliseconds(300))
     #expect(boards.namespace.engine.loads.running.callers() == 2)
     clock.advance(by: .milliseconds(700))
