@@ -230,8 +230,7 @@ import Testing
     #expect(try file.read()?.recoveryPoint == record.recoveryPoint)
     #expect(try file.read()?.sequence == 2)
     for offset in stride(from: 0, to: RecoveryRecord.size, by: 17) {
-      var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
-      bytes[offset] ^= 1
+      let bytes = with(try Data(contentsOf: URL(fileURLWithPath: path))) { $0[offset] ^= 1 }
       try makePrivateFile(path + "-torn", bytes)
       let torn = try RecoveryFile(opening: path + "-torn").read()
       #expect(torn?.sequence == 1 && torn?.recoveryPoint == nil)

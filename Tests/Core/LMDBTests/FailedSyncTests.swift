@@ -10,7 +10,6 @@ import Testing
   /// `PowerRecorder` makes one sync of a peer fail, and later syncs succeed, as they do on Linux.
   @Suite struct `Failed syncs` {
     let directory = TemporaryDirectory()
-    private var trigger: String { directory.path + "/fail" }
 
     private func recording(_ fault: String) throws -> [String] {
       try PowerRecorder.recording(directory.store, in: directory.path + "/trace") + [fault]
@@ -19,7 +18,7 @@ import Testing
     /// A peer that has done what the words say. After a call of `fail`, the next sync of the peer fails.
     private func peer(_ words: String...) throws -> PeerProcess {
       let peer = try PeerProcess(
-        "sync-words", directory.store, under: recording("LARDER_POWER_FAIL=\(trigger)"),
+        "sync-words", directory.store, under: recording("LARDER_POWER_FAIL=\(directory.path)/fail"),
         saying: "ready")
       for word in words { #expect(try peer.ask(word) == "done", "\(word)") }
       return peer

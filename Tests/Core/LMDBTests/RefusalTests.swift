@@ -66,9 +66,7 @@ import Testing
 
   @Test func `an unknown data version`() throws {
     try makeStore()
-    var bytes = try Data(contentsOf: URL(fileURLWithPath: data))
-    bytes[20] = 9
-    try makePrivateFile(data, bytes)
+    try makePrivateFile(data, with(Data(contentsOf: URL(fileURLWithPath: data))) { $0[20] = 9 })
     try expectRefusal(.notLMDB)
   }
 

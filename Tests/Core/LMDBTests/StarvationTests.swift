@@ -160,8 +160,7 @@ struct `Without permission to write` {
 
   @Test func `a writer waits for such a reader, which it names, and succeeds after it`() throws {
     let peer = try reader()
-    var options = rootOptions(lockTimeout: .milliseconds(50))
-    options.readOnly = true
+    var options = with(rootOptions(lockTimeout: .milliseconds(50))) { $0.readOnly = true }
     // A read-only opening needs no write lock, so the opening does not wait for the peer.
     let reader = try Fixture.open(directory.store, options)
     #expect(try reader.value([1]) == [7])

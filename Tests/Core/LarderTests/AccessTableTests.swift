@@ -65,9 +65,7 @@ private func hash(_ number: Int) -> UInt64 { UInt64(number) << 56 | UInt64(numbe
 
 extension AccessTable {
   fileprivate func lowerClock(of hash: UInt64) {
-    var stats = stats(of: hash)
-    stats.clock -= 1
-    changeStats(stats, of: hash)
+    changeStats(with(stats(of: hash)) { $0.clock -= 1 }, of: hash)
   }
 }
 

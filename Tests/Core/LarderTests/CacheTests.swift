@@ -56,10 +56,7 @@ struct Color: Codable, Equatable, Sendable {
     let attributes = EntryAttributes.with(
       codec: .bytes, expires: .after(.hours(1)), stale: .hours(2), tags: ["a"], entityTag: [2],
       metadata: [1])
-    func setJoining(_ attributes: EntryAttributes) throws {
-      try colors.set(red, for: 1, attributes)
-    }
-    try setJoining(attributes)
+    try { try colors.set(red, for: 1, attributes) }()
     try await colors.set(red, for: 2, attributes)
     try store.write { try $0.set(red, for: 3, in: colors, attributes) }
     for key in 1...3 {

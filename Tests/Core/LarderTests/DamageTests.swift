@@ -172,9 +172,7 @@ import Testing
     let record = try NamespaceRecord(id: bad.id, created: 0).record(
       name: "bad", seal: store.engine.seal)
     for place in 0..<record.count {
-      var damaged = record
-      damaged[place] ^= 4
-      try store.plant(damaged, for: key)
+      try store.plant(with(record) { $0[place] ^= 4 }, for: key)
       try store.tamperState { $0.generation += 1 }
       #expect(try bad.text("k") == nil)
       #expect(failure { try bad.set("w", for: "k") } == .damaged)

@@ -166,8 +166,7 @@ struct DiskLimitTests: StoreSuite {
     (free: 300_000_000_000, limit: 10_000_000_000),
   ])
   func `a store gets a tenth of the free disk by default`(_ disk: (free: Int, limit: Int)) throws {
-    var options = Store.Options()
-    options.hooks.freeDisk = { _ in disk.free }
+    var options = with(Store.Options()) { $0.hooks.freeDisk = { _ in disk.free } }
     var store = try Store(at: path + "/store", options: options)
     #expect(try store.limits().defaultDisk == disk.limit)
     #expect(try store.limits().effective == StoreLimits(disk: disk.limit))
@@ -199,9 +198,8 @@ struct DiskLimitTests: StoreSuite {
   }
 
   @Test func `the default limit evicts, and far from it no page is counted`() throws {
-    var options = Store.Options()
+    var options = Store.Options(durability: .scratch)
     options.hooks.freeDisk = { _ in 40_000_000 }
-    options.durability = .scratch
     let small = try Store(at: path + "/small", options: options)
     let notes = small.namespace("notes")
     for index in 0..<800 { try notes.set([UInt8](repeating: 1, count: 8000), for: "\(index)") }

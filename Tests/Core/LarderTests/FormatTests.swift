@@ -157,8 +157,7 @@ import Testing
       #expect(record.deadline == 1_790_000_000_000 && record.position == position)
       #expect(record.recordKey == key)
       for place in 0..<key.count + value.count {
-        var damaged = key + value
-        damaged[place] ^= 0x41
+        let damaged = with(key + value) { $0[place] ^= 0x41 }
         let other = expiryRecord(Array(damaged[..<key.count]), Array(damaged[key.count...]))
         let found = other.map { $0.map { "\($0.recordKey) \($0.position)" } }
         #expect(found != ["\(key) \(position)"])

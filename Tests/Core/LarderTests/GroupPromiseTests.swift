@@ -92,7 +92,8 @@ import Testing
       }
       try await store.engine.commit(
         SharedWrite { _ in
-          tasks.withLock { $0.popLast() }?.cancel()
+          let last = tasks.withLock { $0.popLast() }
+          last?.cancel()
         })
     }
     #expect(try notes.count() == 5)

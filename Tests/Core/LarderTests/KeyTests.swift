@@ -144,8 +144,7 @@ import Testing
       let key = [UInt8](repeating: 7, count: length)
       var hashes: Set<UInt64> = [hash.hash(of: key.span), hash.hash(of: (key + [0]).span)]
       for index in key.indices {
-        var other = key
-        other[index] = 8
+        let other = with(key) { $0[index] = 8 }
         hashes.insert(hash.hash(of: other.span))
       }
       #expect(hashes.count == length + 2, "length \(length)")

@@ -27,8 +27,7 @@ private struct MemoryRun {
 
   init(seed: UInt64, path: String) throws {
     random = SeededRNG(seed: seed)
-    var options = Store.Options(clock: clock)
-    options.flushes = false
+    var options = with(Store.Options(clock: clock)) { $0.flushes = false }
     options.hooks.chunksAbove = random.chance(percent: 50) ? 2000 : nil
     store = try Store(at: path + "/s", options: options)
     peer = try PeerProcess("commands", store.path, ["manual"], saying: "open")

@@ -30,8 +30,7 @@ struct ModelRun {
 
   init(seed: UInt64, path: String) throws {
     var random = SeededRNG(seed: seed)
-    var options = Store.Options(clock: clock)
-    options.flushes = false
+    var options = with(Store.Options(clock: clock)) { $0.flushes = false }
     // The timer never fires, so with the write buffer only steps of the run commit.
     options.writeBuffer = random.chance(percent: 50) ? 256 << 10 : 0
     options.hooks.timer = { _, _ in }

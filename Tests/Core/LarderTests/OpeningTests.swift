@@ -109,8 +109,7 @@ import Testing
       let store = try Store(at: path + "/\(place)")
       try store.tamper { transaction, _ in
         let present = try transaction.value(for: MetadataKey.format, in: .main)?.copied
-        var record = try #require(present)
-        record[place] ^= 8
+        let record = with(try #require(present)) { $0[place] ^= 8 }
         try transaction.put(record, for: MetadataKey.format, in: .main)
       }
       try store.close()

@@ -88,8 +88,7 @@ import Testing
       let key = "key-\(number)"
       let before = try #require(try old.namespace("notes").entry(for: key))
       var after = try #require(try new.namespace("notes").entry(for: key))
-      after.version = before.version
-      after.lastUsed = before.lastUsed
+      (after.version, after.lastUsed) = (before.version, before.lastUsed)
       #expect(after == before)
       #expect(try new.namespace("notes").bytes(key) == Self.value(number))
       #expect(try new.namespace("numbers").text(number) == "\(number)")
@@ -206,22 +205,15 @@ import Testing
 
   @Test func `an entry with an attribute that cannot be does not cost the others`() throws {
     try makeStore(path)
-    let old = try Store(at: path, options: options)
-    let notes = old.namespace("notes")
+    let notes = try Store(at: path, options: options).namespace("notes")
     for (key, change) in [
       ("key-203", { (header: inout EntryHeader, fields: inout EntryFields) in fields.tags = [[]] }),
-      (
-        "key-205",
-        { header, _ in
-          header.expires = .min
-          header.staleUntil = .max - 1
-        }
-      ),
+      ("key-205", { header, _ in (header.expires, header.staleUntil) = (.min, .max - 1) }),
     ] as [(String, (inout EntryHeader, inout EntryFields) -> Void)] {
       let changed = try notes.resealed(key, change)
       try notes.tamper(key) { $0 = changed }
     }
-    let salvage = try salvage(closing: old)
+    let salvage = try salvage(closing: notes.store)
     #expect(salvage.entries == 800 && salvage.damagedEntries == 1)
     let new = try Store(at: target, options: options)
     #expect(try new.namespace("notes").bytes("key-199") == Self.value(199))
@@ -229,12 +221,11 @@ import Testing
   }
 
   @Test func `an entry that cannot be stored is not subtracted from those found`() throws {
-    let old = try Store(at: path, options: options)
-    let notes = old.namespace("notes")
+    let notes = try Store(at: path, options: options).namespace("notes")
     try notes.set([1], for: "k", .with(tags: ["t"]))
     let changed = try notes.resealed("k") { _, fields in fields.tags = [[]] }
     try notes.tamper("k") { $0 = changed }
-    let salvage = try salvage(closing: old)
+    let salvage = try salvage(closing: notes.store)
     #expect(salvage.entries == 0 && salvage.damagedEntries == 1 && salvage.found == 0)
   }
 

@@ -110,9 +110,8 @@ import Testing
     #expect(try await cache.value(for: "k", options: load) { "loaded" } == "loaded")
     #expect(try await cache.result(for: "k", options: load) { "again" }.source == .disk)
     let known = Mutex<CachedValue<String>?>(nil)
-    let revalidating = with(load) { $0.policy = .revalidate }
     try await cache.set("kept", for: "v", attributes)
-    _ = try await cache.result(for: "v", options: revalidating) { value in
+    _ = try await cache.result(for: "v", options: with(load) { $0.policy = .revalidate }) { value in
       known.withLock { $0 = value }
       return .unchanged
     }

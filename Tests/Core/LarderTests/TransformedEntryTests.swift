@@ -138,8 +138,7 @@ import Testing
     try notes.set(Self.value, for: "k", EntryAttributes(codec: .text))
     try store.write { batch in
       let entry = try #require(try batch.session.living(Array("k".utf8).span, in: "notes"))
-      var fields = entry.fields
-      fields[.metadata] = Self.metadata
+      let fields = with(entry.fields) { $0[.metadata] = Self.metadata }
       _ = try batch.session.amend(entry) { $1 = fields }
     }
     #expect(try notes.entry(for: "k")?.metadata == Self.metadata)
@@ -160,8 +159,7 @@ import Testing
     try store.namespace("notes").set(Self.value, for: "k", .with(tags: ["tag"]))
     try store.write { batch in
       let entry = try #require(try batch.session.living(Array("k".utf8).span, in: "notes"))
-      var fields = entry.fields
-      fields[.transforms] = [Veil().id.rawValue, 1, 0, 0, 0, 0]
+      let fields = with(entry.fields) { $0[.transforms] = [Veil().id.rawValue, 1, 0, 0, 0, 0] }
       _ = try batch.session.amend(entry) { $1 = fields }
     }
     #expect(try store.namespace("notes").bytes("k") == Self.value)

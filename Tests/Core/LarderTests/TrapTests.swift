@@ -6,8 +6,18 @@ import Testing
 @testable import Larder
 
 @Suite struct TrapTests {
-  private func exercise(_ store: Store, _ clock: ManualClock) {
+  private func withDamaged(_ tamper: (inout WriteTransaction, Indexes, NamespaceID) throws -> Void)
+    throws
+  {
+    let clock = ManualClock()
+    let store = try Store.temporary(options: Store.Options(clock: clock))
     let notes = store.namespace("notes")
+    for key in ["k", "l", String(repeating: "k", count: 400)] {
+      try notes.set("v", for: key, expires: .after(.seconds(1)))
+    }
+    _ = try notes.text("k")
+    let id = try notes.id
+    try store.tamper { transaction, indexes in try tamper(&transaction, indexes, id) }
     let calls: [() throws -> Void] = [
       { _ = try notes.text("k") }, { _ = try notes.entry(for: "k") },
       { _ = try notes.page(limit: 2) }, { try notes.scan { _, _ in true } },
@@ -23,20 +33,6 @@ import Testing
       { try store.purge() },
     ]
     for call in calls { _ = thrown(call) }
-  }
-
-  private func withDamaged(_ tamper: (inout WriteTransaction, Indexes, NamespaceID) throws -> Void)
-    throws
-  {
-    let clock = ManualClock()
-    let notes = try Store.temporary(options: Store.Options(clock: clock)).namespace("notes")
-    for key in ["k", "l", String(repeating: "k", count: 400)] {
-      try notes.set("v", for: key, expires: .after(.seconds(1)))
-    }
-    _ = try notes.text("k")
-    let id = try notes.id
-    try notes.store.tamper { transaction, indexes in try tamper(&transaction, indexes, id) }
-    exercise(notes.store, clock)
   }
 
   @Test func `counts, states and records of any content and length do not trap`() throws {

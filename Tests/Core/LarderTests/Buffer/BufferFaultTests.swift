@@ -89,8 +89,7 @@ import Testing
       try store.close()
       let made = size(of: path)
       #expect((made ?? 0) / max(bytes, 1) == (bytes == 0 ? 0 : 1), "\(bytes)")
-      var options = BufferedStore.options()
-      options.keepsWriteBuffer = true
+      var options = with(BufferedStore.options()) { $0.keepsWriteBuffer = true }
       try Store(at: path, options: options).close()
       #expect(size(of: path) == made)
       // After another boot of the machine, the store makes a new buffer file. The new file must have the same size.
