@@ -20,9 +20,7 @@ import Testing
     fixture = StoreFixture(onDisk: options, usesSystemClock: true)
   }
 
-  private func load(
-    _ key: String, _ policy: RequestPolicy = .standard
-  ) -> Task<CacheResult<String>, any Error> {
+  private func load(_ key: String, _ policy: RequestPolicy = .standard) -> TextLoad {
     origin.startAsking(boards, LoadOptions(policy: policy, waitsForCommit: true), for: key)
   }
 
@@ -30,9 +28,7 @@ import Testing
     try PeerProcess("load", store.path, ["thun", policy.rawValue], saying: "loading")
   }
 
-  private func waiting(
-    _ policy: RequestPolicy = .standard
-  ) async throws -> Task<CacheResult<String>, any Error> {
+  private func waiting(_ policy: RequestPolicy = .standard) async throws -> TextLoad {
     let table = try #require(store.engine.leases).table
     let task = load("thun", policy)
     // Waits until the caller has mapped the file of leases, so that the caller reads the lease of the peer.

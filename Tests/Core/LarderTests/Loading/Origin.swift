@@ -4,6 +4,8 @@ import Testing
 
 @testable import Larder
 
+typealias TextLoad = Task<CacheResult<String>, any Error>
+
 extension Origin {
   func ask(
     _ cache: Larder.Cache<String>, _ options: LoadOptions = .committed, for key: String = "thun"
@@ -13,12 +15,12 @@ extension Origin {
 
   func startAsking(
     _ cache: Larder.Cache<String>, _ options: LoadOptions = .committed, for key: String = "thun"
-  ) -> Task<CacheResult<String>, any Error> { Task { try await ask(cache, options, for: key) } }
+  ) -> TextLoad { Task { try await ask(cache, options, for: key) } }
 
   /// Like `startAsking`, but closes the origin first, so the load waits. Returns when the load has begun.
   func startHeld(
     _ cache: Larder.Cache<String>, _ options: LoadOptions = .committed, for key: String = "thun"
-  ) async throws -> Task<CacheResult<String>, any Error> {
+  ) async throws -> TextLoad {
     close()
     let next = loads + 1
     let task = startAsking(cache, options, for: key)

@@ -11,7 +11,7 @@ import Testing
   @Test(arguments: [true, false])
   func `each caller has its own time, and others' load goes on`(isFirst: Bool) async throws {
     origin.close()
-    var tasks: [Task<CacheResult<String>, any Error>] = []
+    var tasks: [TextLoad] = []
     let callers: [LoadOptions] = isFirst ? [short, .committed] : [.committed, short]
     for (number, options) in callers.enumerated() {
       tasks.append(origin.startAsking(boards, options))
