@@ -201,10 +201,9 @@ import Testing
     monitor.lookOnce()
     let cache = store.cache(
       TextCodec(), in: "notes", rules: Rules(limits: Limits(entries: 500), version: 4))
-    var counts: [Int] = []
-    for _ in 0..<4 {
+    let counts = try (0..<4).map { _ in
       try cache.set("v", for: "k")
-      counts.append(try cache.count())
+      return try cache.count()
     }
     // The first call declares the limit, and this declaration already evicts entries. The call then stores its entry.
     #expect(counts == [2500, 1500, 500, 500])
