@@ -192,4 +192,11 @@ import Testing
       unsafe start.load(as: UInt8.self) &+ start.load(fromByteOffset: count - 1, as: UInt8.self)
     withExtendedLifetime(sum) {}
   }
+
+  @Test func `two equal records on top of a whole page are found`() {
+    let tiling = Tiling()
+    tiling.begin(from: 0, to: 32)
+    for (start, size) in [(0, 16), (16, 16), (8, 8), (8, 8)] { tiling.add(start, size: size) }
+    #expect(!tiling.isWhole)
+  }
 }

@@ -104,7 +104,7 @@ struct PageCheck {
 /// number touches its end, and an even number touches each other point, then some pieces are a path through the whole range. If
 /// the sizes of all pieces add up to the size of the range, this path never goes back, and there is no other piece.
 @safe final class Tiling {
-  /// One bit for each two bytes: whether an odd number of pieces touches the point. The ends of the range count as pieces.
+  /// One bit for each two bytes: whether an odd number of pieces touches the point. At the ends of the range, the bit is inverted.
   private let bits: UnsafeMutablePointer<UInt64>
   private var words = 0
   private var left = 0

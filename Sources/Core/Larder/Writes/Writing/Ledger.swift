@@ -125,6 +125,7 @@ extension NamespaceCounters {
 final class CommittedLedger: Sendable {
   private let latest = Mutex<(serial: UInt64, next: Ledger)?>(nil)
 
+  /// Takes the counters out, so that the write changes them without a copy. After a failed write, the next write reads records.
   func begin(
     _ transaction: borrowing WriteTransaction, _ seal: RecordSeal
   ) throws(LMDBError) -> Ledger {
