@@ -35,10 +35,13 @@ import Testing
       try notes.set("first", for: "first")
       let (begun, ended) = (DispatchSemaphore(value: 0), DispatchGroup())
       for thread in 0..<4 {
-        DispatchQueue.global().async(group: ended) {
+        ended.enter()
+        // Dispatch might start no further thread, because these threads write without a wait.
+        Thread.detachNewThread {
           begun.signal()
           var number = 0
           while failure({ try notes.set("\(number)", for: thread) }) == nil { number += 1 }
+          ended.leave()
         }
       }
       for _ in 0..<4 { begun.wait() }
