@@ -160,7 +160,10 @@ import Testing
     #expect(kinds.contains(.missed(nil)) && kinds.isSubset(of: [.missed(nil), .set]))
     try await waitUntil { try store.publishesChanges }
     try await notes.remove(0)
-    #expect(await watch.next()?.kind == .removed(.removed))
+    var next = await watch.next()?.kind
+    // A change that is committed while the watch renews its lease is published, and counts as missed, too.
+    while next == .set { next = await watch.next()?.kind }
+    #expect(next == .removed(.removed))
     // If no process writes between the end of a lease and its renewal, the watcher misses nothing.
     #expect(store.engine.changes.poll(after: nil) != nil)
     machine.advance(Int64(ChangeLease.length) + 1)
