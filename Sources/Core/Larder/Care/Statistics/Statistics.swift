@@ -9,6 +9,8 @@ public struct Statistics: Sendable {
     public var info: NamespaceInfo
     /// The time at which the namespace's counts began: its creation, or the last reset of its statistics.
     public var since: Timestamp
+    /// The transaction in which the namespace's counts began.
+    package var epoch: UInt64
     /// Reads by all processes. Reads of another process are included after that process has committed, has closed or released
     /// the store, or has run ``Maintenance``.
     public var reads: ReadCounters
@@ -131,7 +133,7 @@ public struct Statistics: Sendable {
       before.namespaces.map { (ExactString($0.info.name), $0) }, uniquingKeysWith: { $1 })
     for index in namespaces.indices {
       let present = namespaces[index]
-      if let old = known[ExactString(present.info.name)], old.since == present.since,
+      if let old = known[ExactString(present.info.name)], old.epoch == present.epoch,
         old.info.created == present.info.created
       {
         namespaces[index].reads = present.reads.rising(from: old.reads)
@@ -212,6 +214,7 @@ extension Statistics.Namespace {
     handle.begin(listed.counters.epoch, seenAt: moment)
     info = listed.facts
     since = Timestamp(milliseconds: Int64(clamping: listed.counters.since))
+    epoch = listed.counters.epoch
     reads = listed.counters.reads + handle.unmerged(at: moment)
     removals = listed.counters.removals
     self.memory = memory
