@@ -151,7 +151,9 @@ import Testing
   @Test func `a watcher whose lease ended learns that it may have missed something`() async throws {
     var watch = store.changes().makeAsyncIterator()
     var kinds: Set<Change.Kind> = []
+    var last = 0
     for round in 0..<50 where !kinds.contains(.missed(nil)) {
+      last = round
       machine.advance(Int64(ChangeLease.length) + 1)
       // The lease has ended, so this change is not published, except if the watch renewed its lease just before the write.
       try await notes.set("v", for: round)
@@ -160,10 +162,10 @@ import Testing
     #expect(kinds.contains(.missed(nil)) && kinds.isSubset(of: [.missed(nil), .set]))
     try await waitUntil { try store.publishesChanges }
     try await notes.remove(0)
-    var next = await watch.next()?.kind
-    // A change that is committed while the watch renews its lease is published, and counts as missed, too.
-    while next == .set { next = await watch.next()?.kind }
-    #expect(next == .removed(.removed))
+    var next = await watch.next()
+    // If the last write is in the write buffer, the commit that publishes the write may come after the missed change.
+    if last > 0, next?.kind == .set, next?.key == Key(last) { next = await watch.next() }
+    #expect(next?.kind == .removed(.removed))
     // If no process writes between the end of a lease and its renewal, the watcher misses nothing.
     #expect(store.engine.changes.poll(after: nil) != nil)
     machine.advance(Int64(ChangeLease.length) + 1)
